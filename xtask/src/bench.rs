@@ -32,7 +32,7 @@ struct Asked {
     quick: bool,
     /// Only the rows that no neighbour disturbs (instructions, memory, system calls, allocations), of fsdyno alone; ends
     /// with 1 when one of them misses its "must", or when the program is not position-independent, is not stripped, or is
-    /// larger than 6.875 MiB.
+    /// larger than 8.075 MiB.
     #[arg(long)]
     gate: bool,
     /// Also writes docs/benchmarks.md.

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::tests_step::{self, Chore, Counts};
 use crate::workspace::{Workspace, cargo, cargo_command};
-use crate::{USAGE, bench, docs, sanitize, soak, tidy, windows};
+use crate::{USAGE, bench, dist, docs, sanitize, soak, tidy, windows};
 
 /// Whether it passed; an error is outside of what is checked.
 type Outcome = Result<bool, String>;
@@ -32,6 +32,7 @@ const ALONE: &[Step] = &[
     Step { name: "windows", check: windows::run },
     Step { name: "sentences", check: sentences },
     Step { name: "sanitize", check: || sanitize::run(&[]) },
+    Step { name: "without-objects", check: dist::without_objects },
     Step { name: "soak", check: || soak::run(&[]) },
     Step { name: "gate", check: gate },
     Step { name: "bench", check: || bench::run(&["--quick".to_owned()]) },

@@ -20,6 +20,7 @@ mod tree;
 
 use std::path::{Path, PathBuf};
 
+use crate::bench::program::BYTES_WITHOUT_OBJECTS_MAX;
 use crate::workspace::target_directory;
 use platform::{PLATFORMS, Platform};
 use release::{Made, Release, epoch};
@@ -92,6 +93,15 @@ pub(crate) fn static_program() -> Result<PathBuf, String> {
     let own = PLATFORMS.iter().find(|platform| platform.runs_here()).ok_or("no static program runs on this machine")?;
     own.is_ready()?;
     own.build(false, epoch()?)
+}
+
+/// Whether the program without object stores is as small as it was before there were any.
+pub(crate) fn without_objects() -> Result<bool, String> {
+    let own = PLATFORMS.iter().find(|platform| platform.runs_here()).ok_or("no static program runs on this machine")?;
+    own.is_ready()?;
+    let bytes = own.bytes_without_objects(epoch()?)?;
+    println!("{}: {bytes} bytes without object stores, at most {BYTES_WITHOUT_OBJECTS_MAX}", own.name);
+    Ok(bytes <= BYTES_WITHOUT_OBJECTS_MAX)
 }
 
 /// Makes everything that is asked for around the programs, and the checksums.

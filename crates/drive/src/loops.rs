@@ -14,7 +14,7 @@ mod search;
 mod synchronous;
 mod verify;
 
-use fsdyno_engine::{Completion, Engine, Slot, Slots};
+use fsdyno_engine::{Completion, Engine, ObjectTally, Slot, Slots};
 use fsdyno_job::Direction;
 use fsdyno_os::clock::Clock;
 use fsdyno_os::errno::{EILSEQ, EIO, ENOSPC};
@@ -303,6 +303,10 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
 
     fn lost(&self) -> Option<&Lost> {
         self.lost.as_ref()
+    }
+
+    fn objects(&self) -> Option<&ObjectTally> {
+        self.engine.objects()
     }
 
     fn ways(&self) -> Vec<&'static str> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use fsdyno_job::Direction;
 use fsdyno_workload::Op;
 
+use crate::object_tally::ObjectTally;
 use crate::slot::Slot;
 use fsdyno_os::errno;
 use fsdyno_os::files::OpenFile;
@@ -137,6 +138,11 @@ pub trait Engine: Sized {
     /// The time of the latest request's operation on a name, ns, and the direction that it counts for; `None` if an
     /// earlier request of the pass had the operation of that name. Called after a result of [`OPERATION`].
     fn operation(&self) -> Option<(Direction, u64)> {
+        None
+    }
+
+    /// The counts and times of the answers of an object server; `None` if the engine asks no such server.
+    fn objects(&self) -> Option<&ObjectTally> {
         None
     }
 

@@ -17,6 +17,7 @@ mod completions;
 mod contract;
 pub mod fill;
 mod null;
+mod object_tally;
 mod setup;
 mod shared;
 mod sim;
@@ -42,5 +43,6 @@ compile_error!("no engines for this system yet: they would be a folder beside sr
 pub use advice::explain;
 pub use choice::{EngineVisitor, availability, io_uring_features, with_engine};
 pub use contract::*;
+pub use object_tally::ObjectTally;
 pub use setup::{EngineSetup, EngineSetupError, Names};
 pub use slot::{SelfContained, Slot, Slots};

@@ -5,6 +5,8 @@ mod bus;
 pub(crate) mod control;
 pub(crate) mod mmap;
 mod network;
+#[cfg(feature = "object")]
+mod objects;
 mod operations;
 pub(crate) mod positioned;
 mod space;

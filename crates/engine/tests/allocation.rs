@@ -146,6 +146,64 @@ fn no_engine_allocates_after_its_setup() {
     }
 }
 
+/// Answers how many allocations a thousand requests to a server made.
+#[cfg(all(target_os = "linux", feature = "object"))]
+struct Requests;
+
+#[cfg(all(target_os = "linux", feature = "object"))]
+impl EngineVisitor for Requests {
+    type Output = u64;
+
+    fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) -> u64 {
+        let mut slot = slots.take().expect("a slot");
+        let before = ALLOCATIONS.get();
+        for round in 0..1000u64 {
+            let kind = [OpKind::Write, OpKind::Read, OpKind::Trim, OpKind::Read][round as usize % 4];
+            let op = Op { kind, offset: round / 4 % BLOCKS * BLOCK, length: BLOCK, file: 0, priority: 0 };
+            loop {
+                let Queued::Done(completion) = engine.queue(slot, &op, 0) else { panic!("it waits in the call") };
+                slot = completion.slot;
+                if completion.result != fsdyno_engine::WAITING {
+                    assert_eq!(completion.result, BLOCK as i64);
+                    break;
+                }
+            }
+        }
+        let allocations = ALLOCATIONS.get() - before;
+        let tally = engine.objects().expect("an engine of objects");
+        assert_eq!((tally.answers.read, tally.missing.read, tally.reconnects), (500, 250, 0));
+        allocations
+    }
+}
+
+#[cfg(all(target_os = "linux", feature = "object"))]
+#[test]
+fn requests_to_a_server_allocate_nothing() {
+    use fsdyno_job::{ObjectDialect, ObjectOptions, Secret};
+    let server = testkit::ObjectServer::start(testkit::Manner::Honest);
+    for dialect in [ObjectDialect::WebDav, ObjectDialect::Swift, ObjectDialect::S3] {
+        let (key_id, key) = ("id".to_owned(), Secret::new("secret".to_owned()));
+        let object = ObjectOptions { host: server.host(), dialect, key_id, key, ..ObjectOptions::default() };
+        let setup = EngineSetup {
+            name: EngineName::Http,
+            files: &[],
+            names: Names { paths: vec![std::path::Path::new("/bucket/key")], ..Names::NONE },
+            depth: 1,
+            block_bytes_max: BLOCK,
+            memory_align: 0,
+            memory: Memory::Anonymous,
+            sync_range_flags: 0,
+            offload: false,
+            populated: false,
+            discards_alone: false,
+            advice: Advice::Normal,
+            options: EngineOptions { object, ..EngineOptions::default() },
+            clock: RealClock::shared(),
+        };
+        assert_eq!(with_engine(&setup, Requests).expect("the server is there"), 0, "{dialect:?}");
+    }
+}
+
 #[test]
 fn the_counter_counts() {
     let before = ALLOCATIONS.get();

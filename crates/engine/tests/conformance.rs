@@ -18,7 +18,9 @@ use fsdyno_job::EngineName;
 
 /// Engines whose requests transfer data between a buffer and a file, or only count it.
 fn transferring() -> impl Iterator<Item = EngineName> {
-    EngineName::all().filter(|name| name.moves_data() || !name.has_paths() && !name.computes() && !name.has_a_peer())
+    EngineName::all().filter(|name| {
+        name.moves_data() || !name.has_paths() && !name.computes() && !name.has_a_peer() && !name.reaches_objects()
+    })
 }
 
 fn check_engine(spec: &Spec) {

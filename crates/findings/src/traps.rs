@@ -27,6 +27,7 @@ pub(crate) mod mounts_differ;
 pub(crate) mod nfs_data_cache;
 pub(crate) mod node_limit;
 pub(crate) mod not_visible;
+pub(crate) mod object_missing;
 pub(crate) mod page_cache;
 pub(crate) mod power_saving;
 pub(crate) mod ranks_apart;
@@ -117,6 +118,7 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&server_durability::EXPLANATION, server_durability::find),
     seen(&replay_late::EXPLANATION, replay_late::find),
     seen(&shared_extents::EXPLANATION, shared_extents::find),
+    seen(&object_missing::EXPLANATION, object_missing::find),
 ];
 
 /// A trap that only the comparison of nodes shows.

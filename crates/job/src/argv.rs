@@ -235,7 +235,7 @@ impl Reader<'_> {
                 }
             }
             if !table::ends_with_its_engine(row, self.engine) {
-                job.assignments.push(Assignment { row, text, origin });
+                job.assignments.push(Assignment::new(row, text, origin));
             }
         }
     }

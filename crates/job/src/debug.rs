@@ -55,7 +55,7 @@ pub(crate) fn parse_lines(jobs: &[RawJob]) -> Vec<Vec<String>> {
 fn of_option(assignment: &Assignment) -> Vec<String> {
     let Assignment { row, text, .. } = assignment;
     let name = row.name;
-    let shown = text.as_deref().unwrap_or("(null)");
+    let shown = assignment.shown().unwrap_or("(null)");
     let mut lines = vec![fields(&[("handle_option", name), ("ptr", shown)])];
     let (of_type, separator) = type_of(row);
     let outs = outs(row, text.as_deref());

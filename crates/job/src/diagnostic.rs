@@ -162,6 +162,8 @@ pub enum WarningCode {
     FilesAdded,
     /// Under `--parse-only`: an error that would stop a run.
     OnlyParsed,
+    /// A secret stands on the command line.
+    VisibleSecret,
     /// A remark on the program's own options.
     Setting,
 }
@@ -204,6 +206,7 @@ impl Warning {
             | WarningCode::OtherEngine
             | WarningCode::DirectoryAfterFilename
             | WarningCode::OnlyParsed
+            | WarningCode::VisibleSecret
             | WarningCode::Setting => None,
         }
     }

@@ -198,7 +198,7 @@ fn find_rows(
                 Some(row) => {
                     // Options of the same rank keep the order in which they were written.
                     let at = job.assignments.partition_point(|before| rank(before.row) <= rank(row));
-                    job.assignments.insert(at, Assignment { row, text: line.text, origin: line.origin });
+                    job.assignments.insert(at, Assignment::new(row, line.text, line.origin));
                 }
                 None => errors.push(bad_option(&line, engine)),
             }

@@ -57,6 +57,8 @@ pub struct Row<T: 'static> {
     pub status: Status,
     /// What a shell may offer as its value.
     pub offer: Offer,
+    /// Its value is shown nowhere.
+    pub secret: bool,
 }
 
 impl<T> fmt::Debug for Row<T> {
@@ -78,6 +80,7 @@ impl<T> Row<T> {
             tier: 2,
             status: Status::Full,
             offer: Offer::Kind,
+            secret: false,
         }
     }
 
@@ -120,6 +123,12 @@ impl<T> Row<T> {
     /// Sets what a shell may offer as its value.
     pub const fn offer(mut self, offer: Offer) -> Self {
         self.offer = offer;
+        self
+    }
+
+    /// Keeps the value out of everything that is shown.
+    pub const fn secret(mut self) -> Self {
+        self.secret = true;
         self
     }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::diagnostic::Origin;
+use crate::secret::HIDDEN;
 use crate::table::JobRow;
 
 /// One option as written.
@@ -16,9 +17,27 @@ pub struct Assignment {
     pub origin: Origin,
 }
 
+impl Assignment {
+    /// Hides a secret in the place where it was written.
+    pub fn new(row: &'static JobRow, text: Option<String>, origin: Origin) -> Assignment {
+        let written = format!("{}={HIDDEN}", row.name);
+        let origin = match origin {
+            Origin::Word { number, .. } if row.secret => Origin::Word { number, word: format!("--{written}") },
+            Origin::Line { file, number, .. } if row.secret => Origin::Line { file, number, text: written },
+            origin => origin,
+        };
+        Assignment { row, text, origin }
+    }
+
+    /// The text as reports and messages show it.
+    pub fn shown(&self) -> Option<&str> {
+        self.text.as_deref().map(|text| if self.row.secret { HIDDEN } else { text })
+    }
+}
+
 impl fmt::Debug for Assignment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={:?}", self.row.name, self.text)
+        write!(f, "{}={:?}", self.row.name, self.shown())
     }
 }
 
@@ -59,7 +78,7 @@ pub fn written_options(assignments: &[Assignment]) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
     for assignment in assignments {
         let name = assignment.row.name;
-        let mut text = assignment.text.clone().unwrap_or_default();
+        let mut text = assignment.shown().unwrap_or_default().to_owned();
         if let Some(at) = options.iter().position(|(known, _)| known == name) {
             let (_, earlier) = options.remove(at);
             if name == "filename" {

@@ -76,7 +76,7 @@ fn apply_all(draft: &mut Draft, raw: &RawJob, resolved: &mut Resolved, sources: 
         let applied = apply(draft, raw, assignment, &mut resolved.warnings);
         if let Err(refusal) = applied.and_then(|()| read_patterns(&mut draft.written, sources)) {
             whole = false;
-            let (name, text) = (assignment.row.name, assignment.text.as_deref());
+            let (name, text) = (assignment.row.name, assignment.shown());
             let mut error = Diagnostic::refused(&assignment.origin, name, text, &refusal);
             if !raw.on_command_line {
                 error.closing = Some(format!("fio: job {} dropped", raw.name));

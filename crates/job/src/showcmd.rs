@@ -33,7 +33,7 @@ pub(crate) fn show_command(jobs: &[RawJob]) -> String {
 
 fn word(assignment: &Assignment) -> String {
     let name = assignment.row.name;
-    match &assignment.text {
+    match assignment.shown() {
         Some(text) if name == "description" => format!("--{name}=\"{}\" ", escaped(text)),
         Some(text) => format!("--{name}={} ", quoted(text)),
         None => format!("--{name} "),

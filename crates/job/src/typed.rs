@@ -4,6 +4,7 @@
 mod content;
 mod engine;
 mod files;
+mod object;
 mod pattern;
 mod reporting;
 mod schedule;
@@ -13,6 +14,7 @@ mod traces;
 pub use content::*;
 pub use engine::*;
 pub use files::*;
+pub use object::*;
 pub use pattern::*;
 pub use reporting::*;
 pub use schedule::*;

@@ -8,6 +8,7 @@ mod judgement;
 mod merge;
 mod new_records;
 mod nodes;
+mod object;
 mod ranks;
 mod record;
 mod samples;
@@ -21,6 +22,7 @@ pub use fsdyno_stats::{BUCKETS, Histogram, Interval, Moments, bucket_of, bucket_
 pub use judgement::Judge;
 pub use new_records::DEFAULT_PERCENTILES;
 pub use nodes::{CpuIdleness, MergeError, Node, RANKS_APART};
+pub use object::ObjectRecord;
 pub use ranks::{ActiveSpan, ActiveWindow, ClockOffset, MissingRank, RankRecord, RanksRecord};
 pub use record::*;
 pub use samples::{Samples, added_up};

@@ -89,6 +89,7 @@ impl JobRecord {
             plan: _,
             latency_series,
             conditions: _,
+            object,
         } = self;
         *members += other.members;
         options.retain(|option| other.options.contains(option));
@@ -131,11 +132,17 @@ impl JobRecord {
         *survived_errors = sum_of_errors(*survived_errors, other.survived_errors);
         *timed_one_in = (*timed_one_in).max(other.timed_one_in);
         merge_series(latency_series, &other.latency_series);
+        match (object.as_mut(), &other.object) {
+            (Some(mine), Some(other)) => mine.merge(other),
+            (None, Some(other)) => *object = Some(other.clone()),
+            (_, None) => {}
+        }
     }
 
     /// Stores the distributions in less memory.
     pub(crate) fn pack(&mut self) {
-        let JobRecord { directions, sync, sampled_latency, .. } = self;
+        let JobRecord { directions, sync, sampled_latency, object, .. } = self;
+        object.iter_mut().for_each(|object| object.pack());
         let mut all: Vec<&mut Latency> = vec![&mut sync.lat];
         let PerDirection { read, write, trim } = directions;
         for direction in [read, write, trim] {

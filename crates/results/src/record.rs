@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::nodes::Node;
+use crate::object::ObjectRecord;
 use crate::ranks::RanksRecord;
 use crate::samples::Samples;
 use crate::severity::Severity;
@@ -210,6 +211,9 @@ pub struct JobRecord {
     /// Conditions on this node during a phase of operations on names; `None`: the job is no phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conditions: Option<Box<PhaseConditions>>,
+    /// The answers of an object server; `None` if the engine asks no such server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<Box<ObjectRecord>>,
 }
 
 impl JobRecord {

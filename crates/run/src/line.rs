@@ -213,7 +213,7 @@ impl Ready<'_> {
         };
         let heading = Heading {
             version: conditions.version.to_owned(),
-            command: line.words.clone(),
+            command: fsdyno_job::words_without_secrets(&line.words, &line.request.jobs),
             global_options: line.request.global_options.clone(),
             node: self.node,
             notes: line.request.warnings.iter().map(note_of).collect(),

@@ -31,7 +31,7 @@ pub(crate) fn of_backlog(plan: &WorkerPlan) -> Option<Verification> {
 }
 
 fn of_blocks(plan: &WorkerPlan, reads_back: bool) -> Option<Verification> {
-    if plan.job.submission.engine.is_diskless() {
+    if !plan.job.submission.engine.carries_data() {
         return None;
     }
     let verify = plan.job.verify.as_ref()?;

@@ -4,6 +4,7 @@ mod between_passes;
 mod command;
 mod finish;
 mod in_turn;
+mod objects;
 mod process;
 mod recording;
 mod refused;
@@ -229,7 +230,8 @@ fn engine_setup<'files>(plan: &'files WorkerPlan, files: &'files [OpenFile], clo
 
 /// How the operations of an engine on names are counted, as in fio: as writes if the job only writes.
 fn names(plan: &WorkerPlan) -> Names<'_> {
-    if !plan.job.submission.engine.works_on_names() {
+    let engine = plan.job.submission.engine;
+    if !engine.works_on_names() && !engine.reaches_objects() {
         return Names::NONE;
     }
     let access = plan.job.pattern.access;
@@ -276,7 +278,7 @@ impl<'run> Worker<'run> for Task<'run> {
         let content = (job.pattern.access.writes && job.submission.engine.uses_buffers()).then(|| {
             let mut content = content(plan);
             // Every buffer is filled once; what must change per I/O is changed per I/O.
-            if !job.submission.engine.is_diskless() && !content.makes_anew() {
+            if job.submission.engine.carries_data() && !content.makes_anew() {
                 engine.fill_buffers(&mut content);
             }
             content
@@ -377,7 +379,7 @@ fn content(plan: &WorkerPlan) -> Content {
     let content = content.repeating(&plan.repeated, &plan.random_seeds()).made_by(fsdyno_engine::fill::stores());
     // Without a disk no read changes a buffer, and a mix with 0 % reads has none.
     let reads = job.pattern.access.reads && job.pattern.read_percent > 0;
-    let read_into = (reads || plan.workload.backlog.is_some()) && !job.submission.engine.is_diskless();
+    let read_into = (reads || plan.workload.backlog.is_some()) && job.submission.engine.carries_data();
     if read_into { content.restored(plan.block_bytes_max) } else { content }
 }
 

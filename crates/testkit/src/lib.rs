@@ -4,6 +4,8 @@
 
 pub mod draw;
 mod neighbour;
+#[cfg(target_os = "linux")]
+mod object_server;
 mod place;
 mod ran;
 mod running;
@@ -13,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub use neighbour::Neighbour;
+#[cfg(target_os = "linux")]
+pub use object_server::{Manner, ObjectServer};
 pub use place::{Place, Words, names, start};
 pub use ran::Ran;
 pub use running::{Ends, Running, pause, run_within, wait_until};

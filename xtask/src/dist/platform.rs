@@ -17,6 +17,8 @@ pub(super) struct Platform {
     pub(super) target: &'static str,
     /// The linker: Rust's own needs nothing else; Windows' libraries come with another one.
     linker: &'static str,
+    /// The C compiler for the parts of TLS that are no Rust; "": the program has no TLS.
+    c_compiler: &'static str,
     /// The names of the architecture in Rust, Debian and OCI.
     pub(super) rust: &'static str,
     pub(super) debian: &'static str,
@@ -27,6 +29,7 @@ pub(super) const PLATFORMS: &[Platform] = &[
         name: "x86_64-linux",
         target: "x86_64-unknown-linux-musl",
         linker: "rust-lld",
+        c_compiler: "gcc",
         rust: "x86_64",
         debian: "amd64",
     },
@@ -34,6 +37,7 @@ pub(super) const PLATFORMS: &[Platform] = &[
         name: "aarch64-linux",
         target: "aarch64-unknown-linux-musl",
         linker: "rust-lld",
+        c_compiler: "aarch64-linux-gnu-gcc",
         rust: "aarch64",
         debian: "arm64",
     },
@@ -41,6 +45,7 @@ pub(super) const PLATFORMS: &[Platform] = &[
         name: "x86_64-windows",
         target: "x86_64-pc-windows-gnu",
         linker: "x86_64-w64-mingw32-gcc",
+        c_compiler: "",
         rust: "x86_64",
         debian: "",
     },
@@ -90,12 +95,15 @@ impl Platform {
 
     /// Builds the program; returns its path.
     pub(super) fn build(&self, twice: bool, epoch: u64) -> Result<PathBuf, String> {
-        let program = self.compile(&folder(), &target_directory(), epoch)?;
+        if self.is_linux() && !self.has_objects() {
+            println!("{}: without object stores, as {} is not installed", self.name, self.c_compiler);
+        }
+        let program = self.compile(&folder(), &target_directory(), epoch, self.has_objects())?;
         if twice {
             let copy = target_directory().join("dist-again");
             let _ = std::fs::remove_dir_all(&copy);
             copy_sources(&copy.join("sources"))?;
-            let again = self.compile(&copy.join("sources"), &copy.join("target"), epoch)?;
+            let again = self.compile(&copy.join("sources"), &copy.join("target"), epoch, self.has_objects())?;
             let read = |path: &Path| std::fs::read(path).map_err(cannot("read", path));
             if read(&program)? != read(&again)? {
                 return Err(format!("two builds differ: {} and {}", program.display(), again.display()));
@@ -105,12 +113,27 @@ impl Platform {
         Ok(program)
     }
 
-    fn compile(&self, sources: &Path, target: &Path, epoch: u64) -> Result<PathBuf, String> {
+    /// Whether its program is built with object stores.
+    fn has_objects(&self) -> bool {
+        !self.c_compiler.is_empty() && output(command(self.c_compiler).arg("--version")).is_ok()
+    }
+
+    /// Builds the program without object stores, in a folder of its own; its length.
+    pub(super) fn bytes_without_objects(&self, epoch: u64) -> Result<usize, String> {
+        let program = self.compile(&folder(), &target_directory().join("without-objects"), epoch, false)?;
+        std::fs::read(&program).map(|bytes| bytes.len()).map_err(cannot("read", &program))
+    }
+
+    fn compile(&self, sources: &Path, target: &Path, epoch: u64, objects: bool) -> Result<PathBuf, String> {
         let linker = format!("target.{}.linker='{}'", self.target, self.linker);
         let mut cargo = cargo_command();
         cargo.args(["rustc", "--release", "--locked", "--quiet", "-p=fsdyno", "--bin=fsdyno", "--target", self.target]);
         cargo.args(["--config", &linker]).arg("--target-dir").arg(target).current_dir(sources);
         cargo.env("CARGO_ENCODED_RUSTFLAGS", flags(sources)?.join("\x1f")).env("SOURCE_DATE_EPOCH", epoch.to_string());
+        cargo.args((!objects).then_some("--no-default-features"));
+        if objects {
+            cargo.env(format!("CC_{}", self.target.replace('-', "_")), self.c_compiler);
+        }
         cargo.arg("--").args(if self.is_linux() { SMALLER } else { NO_TIME });
         let built = cargo.status().map_err(|error| format!("cannot run cargo: {error}"))?;
         if !built.success() {

@@ -1,7 +1,7 @@
 //! The traits between a worker and its loop, whatever the engine, and the function that makes the engine and the
 //! loop.
 
-use fsdyno_engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Slots, with_engine};
+use fsdyno_engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, ObjectTally, Slots, with_engine};
 use fsdyno_os::clock::Clock;
 use fsdyno_workload::Content;
 
@@ -35,6 +35,8 @@ pub trait Loop<'run> {
     fn lost(&self) -> Option<&Lost>;
     /// Words for the record about how the engine and the loop differ from the plain use of system calls.
     fn ways(&self) -> Vec<&'static str>;
+    /// The counts and times of the answers of an object server; `None` if the engine asks no such server.
+    fn objects(&self) -> Option<&ObjectTally>;
 }
 
 /// The code of a worker around its loop.

@@ -12,12 +12,16 @@ use rustix::io::{Errno, ReadWriteFlags};
 
 use super::control::{self, Target};
 use super::network::Network;
+#[cfg(feature = "object")]
+use super::objects::Objects;
 use super::operations::Operations;
 use super::space;
 use super::spliced::Pipe;
 use super::work::{Bursts, Running};
 use crate::buffers::Arena;
 use crate::contract::{Completion, Engine, EngineError, Queued};
+#[cfg(feature = "object")]
+use crate::object_tally::ObjectTally;
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
 use fsdyno_os::clock::RealClock;
@@ -67,6 +71,9 @@ enum Call {
     Burst(Bursts),
     /// No I/O: a check whether a program has ended.
     Look(Box<Running>),
+    /// An object of a server.
+    #[cfg(feature = "object")]
+    Object(Box<Objects>),
     /// A part of the data that a peer sends or receives.
     Socket(Box<Network>),
 }
@@ -119,6 +126,18 @@ impl<'a> Positioned<'a> {
             EngineName::Splice => Call::Spliced(pipe(setup.name)?),
             EngineName::Cpuio => Call::Burst(Bursts::new(&setup.options.burn)),
             EngineName::Exec => Call::Look(Box::new(Running::new(&setup.options.program)?)),
+            #[cfg(feature = "object")]
+            EngineName::Http => Call::Object(Box::new(Objects::new(setup)?)),
+            #[cfg(not(feature = "object"))]
+            EngineName::Http => {
+                return Err(EngineSetupError::Option {
+                    engine: setup.name,
+                    option: "ioengine",
+                    reason:
+                        "this program was built without object stores: use one that was built with its feature object"
+                            .to_owned(),
+                });
+            }
             EngineName::Net => Call::Socket(Box::new(Network::new(&setup.options.network, None)?)),
             EngineName::Netsplice => {
                 Call::Socket(Box::new(Network::new(&setup.options.network, Some(pipe(setup.name)?))?))
@@ -158,6 +177,8 @@ impl<'a> Positioned<'a> {
             Call::Operation(operations) => return operations.request(op, &self.clock),
             Call::Burst(bursts) => return bursts.burn(&self.clock),
             Call::Look(program) => return program.look(&self.clock),
+            #[cfg(feature = "object")]
+            Call::Object(objects) => return objects.request(op, place),
             Call::Socket(network) => return network.transfer(place, read),
         };
         match outcome {
@@ -172,6 +193,8 @@ impl<'a> Positioned<'a> {
         match &mut self.call {
             Call::Operation(operations) if op.kind == OpKind::Trim => operations.request(op, &self.clock),
             Call::Operation(_) => 0,
+            #[cfg(feature = "object")]
+            Call::Object(objects) => objects.request(op, &mut []),
             _ => control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags),
         }
     }
@@ -253,6 +276,14 @@ impl Engine for Positioned<'_> {
     fn begin_pass(&mut self) {
         if let Call::Operation(operations) = &mut self.call {
             operations.begin_pass();
+        }
+    }
+
+    #[cfg(feature = "object")]
+    fn objects(&self) -> Option<&ObjectTally> {
+        match &self.call {
+            Call::Object(objects) => Some(objects.tally()),
+            _ => None,
         }
     }
 

@@ -92,12 +92,12 @@ fn engine(worker: &JobRecord) -> Option<EngineName> {
 
 /// Whether the engine touches no file.
 pub(crate) fn touches_nothing(worker: &JobRecord) -> bool {
-    engine(worker).is_some_and(|engine| !engine.has_paths())
+    engine(worker).is_some_and(|engine| !engine.has_paths() && !engine.reaches_objects())
 }
 
 /// Whether the engine's requests move data to or from a storage, as far as it is known.
 pub(super) fn moves_data(worker: &JobRecord) -> bool {
-    engine(worker).is_none_or(EngineName::moves_data)
+    engine(worker).is_none_or(|engine| engine.moves_data() || engine.reaches_objects())
 }
 
 /// Whether the engine's requests are operations on names, or on the space of files.

@@ -9,6 +9,7 @@ mod machine;
 mod memory;
 mod network;
 mod nodes;
+mod objects;
 mod phases;
 mod plans;
 mod reads;

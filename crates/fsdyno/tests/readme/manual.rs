@@ -45,6 +45,7 @@ const BLOCKS: &[(&str, &str, Tried)] = &[
         Otherwise("it needs a cluster; dist: deployed::commands_of_the_page_name_what_there_is"),
     ),
     ("live-stream", "fsdyno sweep ", Shell(&["--size=8m", "--runtime=1", "--iodepth=1", "--bs=4k", "--no-store"])),
+    ("object-storage", "# A: keys", Otherwise("faces: objects runs lines of this form against a server of its own")),
     ("profiles", "name = ", Otherwise("check: library::tests reads it")),
     ("replay", "# A: ", Otherwise("oracle: recorded writes and replays logs of this form")),
     ("replay", "Lateness (fsdyno)", Otherwise("printed, not typed")),

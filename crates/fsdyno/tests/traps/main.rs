@@ -11,6 +11,7 @@ mod face;
 mod holes;
 mod memory;
 mod nodes;
+mod objects;
 mod plans;
 mod reads;
 mod removed;

@@ -34,6 +34,36 @@ pub(super) const BESIDE: &[Difference] = &[
         "nothing is wrong with it",
     ),
     difference(
+        "ioengine=http, a read that finds no object (404)",
+        "counts as done, silently",
+        "counts as done; a finding, and the row is invalid from 1 % on",
+        "to find nothing is quicker than to read",
+    ),
+    difference(
+        "ioengine=http, a PUT",
+        "Expect: 100-continue; hashes each body",
+        "no Expect; hashes bodies where TLS does not protect them",
+        "neither is part of what a store takes",
+    ),
+    difference(
+        "ioengine=http, an object of another length than bs",
+        "is read as far as it goes",
+        "error of the job",
+        "bytes that never came must not be counted",
+    ),
+    difference(
+        "ioengine=http with http_mode=s3 and no key",
+        "signs as (null)",
+        "takes the key of the environment or of ~/.aws/credentials, else an error",
+        "a secret on a command line is visible to others",
+    ),
+    difference(
+        "ioengine=http with http_user and http_pass",
+        "sends them when the server asks, by its method",
+        "sends them with each request (Basic)",
+        "no request is done twice",
+    ),
+    difference(
         "ioengine=cpuio with cpumode=qsort",
         "sorts for as long as that takes",
         "sorts for the time of cpuchunks",

@@ -2,6 +2,7 @@
 
 use super::Rules;
 use crate::access::Access;
+use crate::diagnostic::{Origin, WarningCode};
 use crate::typed::{Amount, EngineName, Job, Protocol};
 
 /// Sets the bursts and pauses of `cpuio` and checks the program of `exec`. Their requests are reads of no bytes,
@@ -10,6 +11,9 @@ pub(super) fn finish(job: &mut Job, rules: &mut Rules<'_>) {
     let engine = job.submission.engine;
     if engine.has_a_peer() {
         finish_network(job, rules);
+    }
+    if engine.reaches_objects() {
+        finish_objects(job, rules);
     }
     if !engine.computes() {
         return;
@@ -36,6 +40,33 @@ pub(super) fn finish(job: &mut Job, rules: &mut Rules<'_>) {
     job.pattern.access = Access::READ;
     job.files.size = Some(Amount::Bytes(job.pattern.block_size.read.max()));
     job.submission.depth = 1;
+}
+
+/// Checks the names of objects, and refuses what an object server does not do.
+fn finish_objects(job: &mut Job, rules: &mut Rules<'_>) {
+    let (files, durability) = (&job.files, &job.durability);
+    let syncs = durability.fsync_every > 0 || durability.fdatasync_every > 0 || durability.sync_file_range.is_some();
+    let relative = files.names.iter().find(|name| !name.starts_with('/'));
+    if !files.directories.is_empty() {
+        rules.refuse("directory", "fio: directory is none of a server", "use the whole name: --filename=/BUCKET/NAME");
+    } else if files.names.is_empty() {
+        rules.refuse("ioengine", "fio: ioengine=http needs filename", "add --filename=/BUCKET/NAME");
+    } else if let Some(name) = relative {
+        let text = format!("fio: filename={name} does not begin with /");
+        rules.refuse("filename", text, "use the path on the server: --filename=/BUCKET/NAME");
+    } else if syncs {
+        let text = "WARNING: Only DDIR_READ/DDIR_WRITE/DDIR_TRIM are supported!";
+        rules.refuse("fsync", text, "leave syncs out: a write is answered when the server has it");
+    }
+    let visible = |row: &crate::raw::Assignment| row.row.secret && matches!(row.origin, Origin::Word { .. });
+    let Some(name) = rules.assignments.iter().find(|written| visible(written)).map(|written| written.row.name) else {
+        return;
+    };
+    let text = format!(
+        "{name}: words of a command line are visible to all users of this machine: write ${{VARIABLE}} in a job file, or \
+         use AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+    );
+    rules.warn(WarningCode::VisibleSecret, name, text);
 }
 
 /// Checks the addresses and the protocol of `net`, and decides which side sends.

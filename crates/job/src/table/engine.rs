@@ -40,7 +40,6 @@ pub(super) const MISSING_ENGINES: &[Choice] = &[
     Choice::new("libpmem", "Persistent memory files by library").status(DEVICE),
     Choice::new("rbd", "Ceph block images").status(OBJECTS),
     Choice::new("rados", "Ceph objects").status(OBJECTS),
-    Choice::new("http", "WebDAV, S3 and Swift objects").status(OBJECTS),
     Choice::new("nbd", "Network block devices").status(OBJECTS),
     Choice::new("libiscsi", "iSCSI disks by library").status(OBJECTS),
     Choice::new("nfs", "NFS by library, without a mount").status(OBJECTS),

@@ -4,7 +4,8 @@ use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
 use crate::option::{Choice, Row, Status, Status::*};
-use crate::typed::{Burn, IoPriority, NetworkOptions, Program, Protocol, StatCall};
+use crate::secret::Secret;
+use crate::typed::{Burn, IoPriority, NetworkOptions, ObjectDialect, ObjectOptions, Program, Protocol, StatCall, Tls};
 use crate::value::{self, Reading, Refusal};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
@@ -15,6 +16,7 @@ const NET: &[&str] = &["net", "netsplice"];
 const PEERS: &[&str] = &["net", "netsplice", "rdma", "libhdfs"];
 const CPUIO: &[&str] = &["cpuio"];
 const EXEC: &[&str] = &["exec"];
+const HTTP: &[&str] = &["http"];
 
 const ABSENT: Status = Rejected("this build has no such engine");
 
@@ -38,6 +40,38 @@ const PROTOCOLS: &[Choice] = &[
     Choice::new("vsock", "Sockets between guests and their host")
         .status(Rejected("a guest reaches its host over protocol=tcp, too")),
 ];
+
+const ENCRYPTIONS: &[Choice] = &[
+    Choice::new("off", "None"),
+    Choice::new("on", "TLS; the server's certificate is checked"),
+    Choice::new("insecure", "TLS with whoever answers"),
+];
+
+const DIALECTS: &[Choice] = &[
+    Choice::new("webdav", "Plain requests, with a name and a password"),
+    Choice::new("swift", "With a token and sums of what is written"),
+    Choice::new("s3", "Requests are signed"),
+];
+
+const OBJECT_MODES: &[Choice] = &[
+    Choice::new("block", "Each block is an object: FILENAME_OFFSET_LENGTH"),
+    Choice::new("range", "Each file is an object, of which parts are read"),
+];
+
+fn objects(draft: &mut Draft) -> &mut ObjectOptions {
+    &mut draft.job.submission.engine_options.object
+}
+
+/// A text that becomes a part of a line of a request.
+fn line(text: &str) -> Result<String, Refusal> {
+    let fits = text.chars().all(|c| !c.is_control());
+    fits.then(|| text.to_owned()).ok_or_else(|| Refusal::new("it has a line end or another control character"))
+}
+
+fn secret(text: &str, into: &mut Secret) -> Result<(), Refusal> {
+    *into = Secret::new(line(text)?);
+    Ok(())
+}
 
 fn network(draft: &mut Draft) -> &mut NetworkOptions {
     &mut draft.job.submission.engine_options.network
@@ -187,6 +221,63 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(4).engines(NET).default("0").help("Bytes of the socket's buffers; 0: the system's choice"),
     option("mss", integer(0, COUNT_MAX, |d, n| network(d).segment_bytes = n as u32))
         .tier(4).engines(NET).default("0").help("Largest segment of TCP; 0: the system's choice"),
+    option("http_host", text(|d, text| {
+        objects(d).host = line(text)?;
+        Ok(())
+    })).tier(4).engines(HTTP).default("localhost").help("Name or address of the server, with its port"),
+    option("https", word(ENCRYPTIONS, |d, word| {
+        objects(d).tls = match word.choice.word {
+            "on" => Tls::Checked,
+            "insecure" => Tls::Unchecked,
+            _ => Tls::Off,
+        };
+        Ok(())
+    })).tier(4).engines(HTTP).default("off").help("Encrypted connections"),
+    option("http_mode", word(DIALECTS, |d, word| {
+        objects(d).dialect = match word.choice.word {
+            "s3" => ObjectDialect::S3,
+            "swift" => ObjectDialect::Swift,
+            _ => ObjectDialect::WebDav,
+        };
+        Ok(())
+    })).tier(4).engines(HTTP).default("webdav").help("How the server speaks"),
+    option("http_object_mode", word(OBJECT_MODES, |d, word| {
+        objects(d).ranges = word.choice.word == "range";
+        Ok(())
+    })).tier(4).engines(HTTP).default("block").help("What an object is"),
+    option("http_user", text(|d, text| {
+        objects(d).user = line(text)?;
+        Ok(())
+    })).tier(4).engines(HTTP).help("User"),
+    option("http_pass", text(|d, text| secret(text, &mut objects(d).password)))
+        .tier(4).engines(HTTP).help("Password").secret(),
+    option("http_s3_region", text(|d, text| {
+        objects(d).region = line(text)?;
+        Ok(())
+    })).tier(4).engines(HTTP).default("us-east-1").help("Region of S3"),
+    option("http_s3_keyid", text(|d, text| {
+        objects(d).key_id = line(text)?;
+        Ok(())
+    })).tier(4).engines(HTTP).help("Public part of the key of S3; else that of AWS_ACCESS_KEY_ID"),
+    option("http_s3_key", text(|d, text| secret(text, &mut objects(d).key)))
+        .tier(4).engines(HTTP).help("Its secret part; else that of AWS_SECRET_ACCESS_KEY").secret(),
+    option("http_s3_security_token", text(|d, text| secret(text, &mut objects(d).session_token)))
+        .tier(4).engines(HTTP).help("Token of a session of S3").secret(),
+    option("http_s3_sse_customer_key", text(|d, text| secret(text, &mut objects(d).customer_key)))
+        .tier(4).engines(HTTP).help("Key of 32 bytes that the server encrypts objects with").secret(),
+    option("http_s3_sse_customer_algorithm", text(|d, text| {
+        objects(d).customer_algorithm = line(text)?;
+        Ok(())
+    })).tier(4).engines(HTTP).default("AES256").help("Algorithm of that key"),
+    option("http_s3_storage_class", text(|d, text| {
+        objects(d).storage_class = line(text)?;
+        Ok(())
+    })).tier(4).engines(HTTP).default("STANDARD").help("Storage class of what is written"),
+    option("http_swift_auth_token", text(|d, text| secret(text, &mut objects(d).swift_token)))
+        .tier(4).engines(HTTP).help("Token of Swift").secret(),
+    option("http_verbose", integer(0, 2, ignore))
+        .tier(4).engines(HTTP).default("0").help("How much is printed of requests")
+        .status(Partial("what came of the requests is in the record; nothing is printed of each of them")),
     option("no_completion_thread", boolean(ignore))
         .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker")
         .status(Partial("the worker always takes them, in builds for Windows")),
@@ -242,21 +333,6 @@ pub(super) const ROWS: &[JobRow] = &[
     absent("hdfsdirectory", &["libhdfs"], "Hadoop directory"),
     absent("single_instance", &["libhdfs"], "One instance for all jobs"),
     absent("hdfs_use_direct", &["libhdfs"], "Direct reads"),
-    absent("http_host", &["http"], "Host of the objects"),
-    absent("http_user", &["http"], "User"),
-    absent("http_pass", &["http"], "Password"),
-    absent("https", &["http"], "Encrypted connections"),
-    absent("http_mode", &["http"], "webdav, s3 or swift"),
-    absent("http_s3_region", &["http"], "S3 region"),
-    absent("http_s3_key", &["http"], "S3 secret key"),
-    absent("http_s3_keyid", &["http"], "S3 key"),
-    absent("http_s3_sse_customer_key", &["http"], "S3 encryption key"),
-    absent("http_s3_sse_customer_algorithm", &["http"], "S3 encryption algorithm"),
-    absent("http_s3_storage_class", &["http"], "S3 storage class"),
-    absent("http_s3_security_token", &["http"], "S3 session token"),
-    absent("http_swift_auth_token", &["http"], "Swift token"),
-    absent("http_verbose", &["http"], "How much to print"),
-    absent("http_object_mode", &["http"], "One object per block or per range"),
     absent("gpu_dev_ids", &["libcufile"], "GPUs"),
     absent("cuda_io", &["libcufile"], "How the GPU's memory is reached"),
     absent("xnvme_async", &["xnvme"], "Asynchronous interface"),

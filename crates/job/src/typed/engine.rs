@@ -33,6 +33,8 @@ enum Reach {
     Processor,
     /// A peer: data goes to no storage.
     Network,
+    /// Objects of a server, by their names.
+    Objects,
     /// Names that the engine creates itself.
     NewNames,
     /// Names of directories that must exist.
@@ -119,6 +121,7 @@ engines! {
     Exec "exec" [] "Runs a program beside the jobs that do I/O", AndWaits, Processor, Linux;
     Net "net" [] "Sends to a peer, or receives from one: TCP, UDP, UNIX sockets", AndWaits, Network, Linux;
     Netsplice "netsplice" [] "The same through a pipe: splice, vmsplice; TCP, UNIX sockets", AndWaits, Network, Linux;
+    Http "http" [] "Objects of a server: S3, WebDAV, Swift", AndWaits, Objects, Linux;
     Null "null" [] "No I/O at all: what the generator itself costs", AsDeepAsAsked, Nothing, Any;
     Sim "sim" [] "A virtual device on a virtual clock (not in fio)", AndReturns, Nothing, Any;
 }
@@ -205,6 +208,11 @@ impl EngineName {
         self.row().reach == Reach::Network
     }
 
+    /// Whether its files are objects of a server.
+    pub fn reaches_objects(self) -> bool {
+        self.row().reach == Reach::Objects
+    }
+
     /// Whether its requests are operations on names.
     pub fn works_on_names(self) -> bool {
         matches!(self.row().reach, Reach::NewNames | Reach::Directories | Reach::FileNames)
@@ -212,7 +220,7 @@ impl EngineName {
 
     /// Whether it touches files, open or by name, so that somebody must find out on which storage they are.
     pub fn has_paths(self) -> bool {
-        !matches!(self.row().reach, Reach::Nothing | Reach::Processor | Reach::Network)
+        !matches!(self.row().reach, Reach::Nothing | Reach::Processor | Reach::Network | Reach::Objects)
     }
 
     /// Whether its files are laid out if they are missing.
@@ -233,6 +241,11 @@ impl EngineName {
     /// Whether its writes have content, even if the content goes nowhere.
     pub fn uses_buffers(self) -> bool {
         self.moves_data() || !self.has_paths()
+    }
+
+    /// Whether its writes store the content of buffers and its reads bring it back.
+    pub fn carries_data(self) -> bool {
+        !self.is_diskless() || self.reaches_objects()
     }
 
     /// Whether it changes its target whatever the directions of its requests are.

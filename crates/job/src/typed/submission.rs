@@ -1,6 +1,6 @@
 //! How requests reach the kernel: engine, depth, memory, options of engines.
 
-use super::{EngineName, IoPriority};
+use super::{EngineName, IoPriority, ObjectOptions};
 use crate::direction::{Direction, PerDirection};
 
 /// How requests reach the kernel.
@@ -163,6 +163,8 @@ pub struct EngineOptions {
     pub program: Program,
     /// net: where the peer is.
     pub network: NetworkOptions,
+    /// http: where the objects are.
+    pub object: ObjectOptions,
 }
 
 /// The options of `net`.

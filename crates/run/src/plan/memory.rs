@@ -43,7 +43,7 @@ pub(crate) fn refusal_of_crowd(jobs: &[Job], memory_bytes: Option<u64>) -> Optio
 pub(super) fn refusal(workers: &[WorkerPlan], facts: &HostFacts) -> Option<String> {
     let mut stages: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for worker in workers.iter().filter(|worker| worker.refused.is_none()) {
-        let diskless = worker.job.submission.engine.is_diskless();
+        let diskless = !worker.job.submission.engine.carries_data();
         // Reads without a disk touch no page of the buffers.
         let touched = !diskless || worker.job.pattern.access.writes;
         let buffer = if touched { worker.block_bytes_max } else { 0 };

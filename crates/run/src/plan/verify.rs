@@ -33,7 +33,7 @@ pub(super) fn refuse_trims(job: &Job, workload: &Workload) -> Option<Refusal> {
 pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
     let writers = workers.iter().filter(|worker| worker.job.pattern.access.writes);
     let mut users: BTreeMap<&Path, (u32, Option<&WorkerPlan>)> = BTreeMap::new();
-    for worker in writers.filter(|worker| !worker.job.submission.engine.is_diskless()) {
+    for worker in writers.filter(|worker| worker.job.submission.engine.carries_data()) {
         for file in &worker.files {
             let (count, verifies) = users.entry(&file.path).or_default();
             *count += 1;

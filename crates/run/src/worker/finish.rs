@@ -8,7 +8,7 @@ use fsdyno_os::errno::{EINVAL, EIO, ETIMEDOUT};
 
 use fsdyno_workload::Op;
 
-use super::{recording, sentences};
+use super::{objects, recording, sentences};
 use crate::account::job_error;
 use crate::plan::{Plan, WorkerPlan};
 use crate::verification::{self, state};
@@ -88,6 +88,7 @@ pub(super) fn finish(
         ways.push("shared-readings");
     }
     notes.extend(verifiable.map(|requests| state::note(&plan.job.name, requests)));
+    record.object = work.objects().map(|tally| Box::new(objects::record_of(tally, &mut messages)));
     record.engine_ways = ways.into_iter().map(str::to_owned).collect();
     let end = WorkerEnd { record, messages, notes, failed: None, lost: lost.is_some(), state };
     let mut end = end_of(plan, end, (failure, lost.as_ref()), search, series);

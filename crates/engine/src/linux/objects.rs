@@ -1,0 +1,401 @@
+//! The engine `http`: each request reads, writes or deletes an object of a server. A worker has one connection, which is
+//! opened before the clock starts.
+//!
+//! The engine makes no retries and follows no redirects. In one case it sends a request again, and counts that: if the
+//! server has closed a connection that had already carried answers, the request goes over a new connection. No call waits
+//! long: the engine tells the worker that the request is not done, the worker reads its orders and calls again. The state
+//! of the request is kept here in between.
+
+mod setup;
+mod stream;
+mod trouble;
+mod trust;
+
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+
+use fsdyno_job::Direction;
+use fsdyno_object::{Body, Chunks, HEAD_BYTES_MAX, Method, ObjectRequest, Requests, ResponseHead, error_code};
+use fsdyno_os::clock::Clock;
+use fsdyno_os::errno::EINVAL;
+use fsdyno_workload::{Op, OpKind};
+
+use self::stream::{Connected, Identity, Outgoing, Stream, is_wait};
+use self::trouble::Trouble;
+use crate::contract::WAITING;
+use crate::object_tally::ObjectTally;
+use crate::setup::{EngineSetup, EngineSetupError};
+
+/// A request that takes longer has failed, ns; each MiB of it adds as much as below.
+const DEADLINE_NS: u64 = 30_000_000_000;
+const PER_MIB_NS: u64 = 1_000_000_000;
+
+/// Longest time until the worker looks at its orders, ns.
+const ORDERS_NS: u64 = 50_000_000;
+
+/// Bytes of a body that is no object: an error's. More are not read, and the connection is given up.
+const DOCUMENT_BYTES_MAX: u64 = 64 << 10;
+
+/// What is kept of it.
+const DOCUMENT_BYTES_KEPT: usize = 4 << 10;
+
+/// The objects of a worker.
+pub(super) struct Objects {
+    requests: Requests,
+    paths: Box<[String]>,
+    address: SocketAddr,
+    identity: Option<Identity>,
+    stream: Option<Stream>,
+    /// Answers that this connection has carried.
+    carried: u64,
+    /// The head of the request under way.
+    head: Vec<u8>,
+    /// What has come and was not taken.
+    inbox: Box<[u8]>,
+    come: usize,
+    document: Vec<u8>,
+    progress: Progress,
+    clock: fsdyno_os::clock::RealClock,
+    tally: ObjectTally,
+}
+
+/// How far the request under way is.
+#[derive(Clone, Copy, Debug)]
+enum Progress {
+    Idle,
+    Sending { times: Times, sent: usize },
+    Answering { times: Times },
+    Body { times: Times, answer: Answer },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    began_ns: u64,
+    sent_ns: u64,
+    first_ns: u64,
+    deadline_ns: u64,
+}
+
+/// An answer of which the head has come.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    head: ResponseHead,
+    chunks: Chunks,
+    /// Bytes of the body that have come.
+    come: u64,
+    /// They are an object, which belongs into the buffer.
+    is_object: bool,
+}
+
+impl std::fmt::Debug for Objects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Objects").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Objects {
+    /// Connects. Whatever is wrong with names and keys is told now.
+    pub(super) fn new(setup: &EngineSetup<'_>) -> Result<Objects, EngineSetupError> {
+        let options = &setup.options.object;
+        let endpoint = setup::endpoint(options)?;
+        let requests = Requests::new(options, &endpoint, setup::key(options)?);
+        let (paths, identity) = (setup::paths(setup)?, setup::identity(options, &endpoint)?);
+        let (address, connected) = setup::connect(&endpoint, identity.as_ref(), &setup.clock)?;
+        let mut tally = ObjectTally::new(endpoint.authority);
+        tally.address = address.to_string();
+        tally.signs_bodies = requests.signs_bodies();
+        tally.tls = connected.stream.cipher();
+        tally.connect_ns = connected.connect_ns;
+        tally.handshake_ns = connected.handshake_ns;
+        Ok(Objects {
+            requests,
+            paths,
+            address,
+            identity,
+            stream: Some(connected.stream),
+            carried: 0,
+            head: Vec::with_capacity(HEAD_BYTES_MAX),
+            inbox: vec![0; HEAD_BYTES_MAX + setup.block_bytes_max.min(64 << 10) as usize].into_boxed_slice(),
+            come: 0,
+            document: Vec::with_capacity(DOCUMENT_BYTES_KEPT),
+            progress: Progress::Idle,
+            clock: setup.clock,
+            tally,
+        })
+    }
+
+    pub(super) fn tally(&self) -> &ObjectTally {
+        &self.tally
+    }
+
+    /// Does a request. Answers its bytes, a negative errno, or that it waits.
+    pub(super) fn request(&mut self, op: &Op, place: &mut [u8]) -> i64 {
+        let Some(direction) = op.kind.direction() else { return -i64::from(EINVAL) };
+        let outcome = self.advance(op, direction, place);
+        let trouble = match outcome {
+            Ok(bytes) => {
+                self.progress = Progress::Idle;
+                return bytes;
+            }
+            Err(trouble) => trouble,
+        };
+        if matches!(trouble, Trouble::Waits) && self.clock.now_ns() < self.deadline_ns() {
+            return WAITING;
+        }
+        // What is left of an answer would be taken for the next one's.
+        (self.progress, self.stream) = (Progress::Idle, None);
+        let (code, lines) = trouble.told(op.kind, op.length);
+        if self.tally.failure.is_empty() {
+            self.tally.failure = lines;
+        }
+        -i64::from(code)
+    }
+
+    fn deadline_ns(&self) -> u64 {
+        match self.progress {
+            Progress::Idle => u64::MAX,
+            Progress::Sending { times, .. } | Progress::Answering { times } | Progress::Body { times, .. } => {
+                times.deadline_ns
+            }
+        }
+    }
+
+    fn advance(&mut self, op: &Op, direction: Direction, place: &mut [u8]) -> Result<i64, Trouble> {
+        let until_ns = self.clock.now_ns() + ORDERS_NS;
+        loop {
+            match self.progress {
+                Progress::Idle => self.begin(op, place)?,
+                Progress::Sending { times, sent } => self.send(op, place, times, sent)?,
+                Progress::Answering { times } => self.take_head(op, times)?,
+                Progress::Body { times, answer } => {
+                    if self.take_body(op, place, answer)? {
+                        return self.end(op, direction, place, times);
+                    }
+                }
+            }
+            // A few bytes now and then must not keep the worker from its orders.
+            if self.clock.now_ns() > until_ns {
+                return Err(Trouble::Waits);
+            }
+        }
+    }
+
+    fn begin(&mut self, op: &Op, place: &[u8]) -> Result<(), Trouble> {
+        let began_ns = self.clock.now_ns();
+        if self.stream.is_none() {
+            self.reconnect()?;
+        }
+        let request = self.described(op, place)?;
+        let epoch_s = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+        let mut head = std::mem::take(&mut self.head);
+        let path = &self.paths[op.file as usize];
+        self.requests.write_head(&mut head, &ObjectRequest { path, ..request }, epoch_s);
+        self.head = head;
+        self.come = 0;
+        self.document.clear();
+        let deadline_ns = began_ns + DEADLINE_NS + op.length / (1 << 20) * PER_MIB_NS;
+        let times = Times { began_ns, sent_ns: began_ns, first_ns: began_ns, deadline_ns };
+        self.progress = Progress::Sending { times, sent: 0 };
+        Ok(())
+    }
+
+    fn described<'p>(&self, op: &Op, place: &'p [u8]) -> Result<ObjectRequest<'p>, Trouble> {
+        let method = match op.kind {
+            OpKind::Read => Method::Get,
+            OpKind::Write => Method::Put,
+            OpKind::Trim => Method::Delete,
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange => return Err(Trouble::Closed),
+        };
+        let body = if method == Method::Put { place } else { &[] };
+        Ok(ObjectRequest { method, path: "", offset: op.offset, length: op.length, body })
+    }
+
+    /// In the place of a connection that the server has closed.
+    #[cold]
+    fn reconnect(&mut self) -> Result<(), Trouble> {
+        let began_ns = self.clock.now_ns();
+        let Connected { stream, .. } = stream::connect(&self.address, self.identity.as_ref(), &self.clock)
+            .map_err(|error| if is_wait(&error) { Trouble::TooSlow } else { Trouble::Connection(error) })?;
+        (self.stream, self.carried) = (Some(stream), 0);
+        self.tally.reconnects += 1;
+        self.tally.reconnect_ns += self.clock.now_ns().saturating_sub(began_ns);
+        Ok(())
+    }
+
+    fn send(&mut self, op: &Op, place: &[u8], mut times: Times, mut sent: usize) -> Result<(), Trouble> {
+        let body = if op.kind == OpKind::Write { place } else { &[] };
+        let stream = self.stream.as_mut().ok_or(Trouble::Closed)?;
+        let outcome = stream.send(Outgoing { head: &self.head, body, sent: &mut sent });
+        self.progress = Progress::Sending { times, sent };
+        match outcome {
+            Err(error) if is_wait(&error) => return Err(Trouble::Waits),
+            // A server that refuses a long body answers before it closes the connection.
+            Err(error) if !is_closed(&error) => return Err(Trouble::Connection(error)),
+            Ok(()) | Err(_) => {}
+        }
+        times.sent_ns = self.clock.now_ns();
+        self.progress = Progress::Answering { times };
+        Ok(())
+    }
+
+    fn take_head(&mut self, op: &Op, mut times: Times) -> Result<(), Trouble> {
+        let stream = self.stream.as_mut().ok_or(Trouble::Closed)?;
+        // There is room: a head that fills what is meant for it is a fault.
+        let bytes = match stream.receive(&mut self.inbox[self.come..]) {
+            Err(error) if is_wait(&error) => return Err(Trouble::Waits),
+            Err(error) if is_closed(&error) => 0,
+            outcome => outcome.map_err(Trouble::Connection)?,
+        };
+        if bytes == 0 {
+            return self.closed_before_answer();
+        }
+        if self.come == 0 {
+            times.first_ns = self.clock.now_ns();
+        }
+        self.come += bytes;
+        self.progress = Progress::Answering { times };
+        let Some(head) = ResponseHead::parse(&self.inbox[..self.come]).map_err(Trouble::Answer)? else { return Ok(()) };
+        let is_object = op.kind == OpKind::Read && matches!(head.status, 200 | 206);
+        if let (true, Body::Bytes(length)) = (is_object, head.body)
+            && length != op.length
+        {
+            return Err(Trouble::Length { status: head.status, length });
+        }
+        self.inbox.copy_within(head.head_bytes..self.come, 0);
+        self.come -= head.head_bytes;
+        self.progress =
+            Progress::Body { times, answer: Answer { head, chunks: Chunks::default(), come: 0, is_object } };
+        Ok(())
+    }
+
+    /// Nothing of an answer has come. A connection that had served before was closed while it was idle.
+    #[cold]
+    fn closed_before_answer(&mut self) -> Result<(), Trouble> {
+        if self.come > 0 || self.carried == 0 {
+            return Err(Trouble::Closed);
+        }
+        (self.stream, self.progress) = (None, Progress::Idle);
+        Ok(())
+    }
+
+    /// Takes what there is of the body; true: it is whole.
+    fn take_body(&mut self, op: &Op, place: &mut [u8], mut answer: Answer) -> Result<bool, Trouble> {
+        let outcome = self.part_of_body(op, place, &mut answer);
+        if let Progress::Body { answer: kept, .. } = &mut self.progress {
+            *kept = answer;
+        }
+        outcome
+    }
+
+    fn part_of_body(&mut self, op: &Op, place: &mut [u8], answer: &mut Answer) -> Result<bool, Trouble> {
+        // What came with the head, or before.
+        let taken = self.take_come(place, answer)?;
+        self.inbox.copy_within(taken..self.come, 0);
+        self.come -= taken;
+        match answer.head.body {
+            Body::Bytes(length) if answer.come == length => return Ok(true),
+            Body::Chunks if answer.chunks.ended() => return Ok(true),
+            _ if !answer.is_object && answer.come > DOCUMENT_BYTES_MAX => {
+                answer.head.keeps_alive = false;
+                return Ok(true);
+            }
+            _ => {}
+        }
+        let stream = self.stream.as_mut().ok_or(Trouble::Closed)?;
+        let straight = answer.is_object && matches!(answer.head.body, Body::Bytes(_));
+        let outcome = match straight {
+            true => stream.receive(&mut place[answer.come as usize..]),
+            false => stream.receive(&mut self.inbox),
+        };
+        match outcome {
+            Err(error) if is_wait(&error) => Err(Trouble::Waits),
+            Ok(0) if answer.head.body == Body::UntilClose => Ok(true),
+            Ok(0) => Err(Trouble::Short { come: answer.come, length: op.length }),
+            Err(error) if is_closed(&error) => Err(Trouble::Short { come: answer.come, length: op.length }),
+            Err(error) => Err(Trouble::Connection(error)),
+            Ok(bytes) if straight => {
+                answer.come += bytes as u64;
+                Ok(false)
+            }
+            Ok(bytes) => {
+                self.come = bytes;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Gives what has come to the buffer, or to the document; returns how much of it was the body's.
+    fn take_come(&mut self, place: &mut [u8], answer: &mut Answer) -> Result<usize, Trouble> {
+        let (document, is_object) = (&mut self.document, answer.is_object);
+        let mut beyond = false;
+        let mut come = answer.come;
+        let mut take = |bytes: &[u8]| {
+            let at = come as usize;
+            come += bytes.len() as u64;
+            if !is_object {
+                let room = DOCUMENT_BYTES_KEPT - document.len();
+                document.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            } else if let Some(part) = place.get_mut(at..at + bytes.len()) {
+                part.copy_from_slice(bytes);
+            } else {
+                beyond = true;
+            }
+        };
+        let inbox = &self.inbox[..self.come];
+        let taken = match answer.head.body {
+            Body::Bytes(length) => {
+                let part = (length - answer.come).min(inbox.len() as u64) as usize;
+                take(&inbox[..part]);
+                part
+            }
+            Body::Chunks => answer.chunks.feed(inbox, &mut take).map_err(Trouble::Answer)?,
+            Body::UntilClose => {
+                take(inbox);
+                inbox.len()
+            }
+        };
+        answer.come = come;
+        if beyond { Err(Trouble::Length { status: answer.head.status, length: come }) } else { Ok(taken) }
+    }
+
+    /// The answer is whole: what it says.
+    fn end(&mut self, op: &Op, direction: Direction, place: &mut [u8], times: Times) -> Result<i64, Trouble> {
+        let Progress::Body { answer, .. } = self.progress else { return Err(Trouble::Closed) };
+        let end_ns = self.clock.now_ns();
+        let status = answer.head.status;
+        let phases_ns = [
+            times.sent_ns.saturating_sub(times.began_ns),
+            times.first_ns.saturating_sub(times.sent_ns),
+            end_ns.saturating_sub(times.first_ns),
+        ];
+        self.tally.answered(direction, status, phases_ns);
+        self.carried += 1;
+        // What came behind the answer belongs to no request.
+        if !answer.head.keeps_alive || self.come > 0 {
+            self.stream = None;
+        }
+        if answer.is_object && answer.come < op.length {
+            return Err(Trouble::Length { status, length: answer.come });
+        }
+        let good = match op.kind {
+            OpKind::Write => {
+                matches!(status, 200..=204) && (self.document.is_empty() || error_code(&self.document).is_none())
+            }
+            OpKind::Read if status == 404 => {
+                place.fill(0);
+                true
+            }
+            OpKind::Read => answer.is_object,
+            _ => matches!(status, 200 | 202 | 204 | 404),
+        };
+        if good { Ok(op.length as i64) } else { Err(Trouble::Refused { status, code: error_code(&self.document) }) }
+    }
+}
+
+/// The other side has ended the connection.
+fn is_closed(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::UnexpectedEof
+    )
+}

@@ -1,0 +1,97 @@
+//! What is found out before the clock starts: names, addresses, keys.
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use fsdyno_job::{EngineName, ObjectDialect, ObjectOptions};
+use fsdyno_object::{Credentials, Endpoint, encoded_path};
+use rustls::pki_types::ServerName;
+
+use super::stream::{self, Connected, Identity};
+use super::trust;
+use crate::setup::{EngineSetup, EngineSetupError};
+use fsdyno_os::clock::RealClock;
+use fsdyno_os::errno::EIO;
+
+/// A file with keys is not longer.
+const KEYS_BYTES_MAX: u64 = 1 << 20;
+
+pub(super) fn option(option: &'static str, reason: impl Into<String>) -> EngineSetupError {
+    EngineSetupError::Option { engine: EngineName::Http, option, reason: reason.into() }
+}
+
+pub(super) fn endpoint(options: &ObjectOptions) -> Result<Endpoint, EngineSetupError> {
+    Endpoint::parse(&options.host, options.tls.is_on()).ok_or_else(|| {
+        option("http_host", format!("{} is no HOST or HOST:PORT: leave out what else there is", options.host))
+    })
+}
+
+/// The files' names as requests have them.
+pub(super) fn paths(setup: &EngineSetup<'_>) -> Result<Box<[String]>, EngineSetupError> {
+    let path = |name: &&std::path::Path| encoded_path(name.as_os_str().as_bytes());
+    let paths: Option<Box<[String]>> = setup.names.paths.iter().map(path).collect();
+    paths.ok_or_else(|| option("filename", "it does not begin with /: use --filename=/BUCKET/NAME"))
+}
+
+/// The key of the job, or of the environment, or of the file that other programs have it from.
+pub(super) fn key(options: &ObjectOptions) -> Result<Option<Credentials>, EngineSetupError> {
+    if options.dialect != ObjectDialect::S3 {
+        return Ok(None);
+    }
+    let (key_id, secret, token) = (options.key_id.clone(), options.key.clone(), options.session_token.clone());
+    match (key_id.is_empty(), secret.is_empty()) {
+        (false, false) => return Ok(Some(Credentials { key_id, secret, token })),
+        (true, true) => {}
+        _ => return Err(option("http_s3_keyid", "only one of http_s3_keyid and http_s3_key is given: give both")),
+    }
+    let of_system = Credentials::from_environment(|name| std::env::var(name).ok()).or_else(of_file);
+    let advice = "there is no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or http_s3_keyid and http_s3_key";
+    of_system.map(Some).ok_or_else(|| option("http_mode=s3", advice))
+}
+
+fn of_file() -> Option<Credentials> {
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".aws/credentials"));
+    let file = std::env::var_os("AWS_SHARED_CREDENTIALS_FILE").map(PathBuf::from).or_else(home)?;
+    let text = fsdyno_os::files::read_whole(&file, KEYS_BYTES_MAX).ok()?;
+    let profile = std::env::var("AWS_PROFILE").unwrap_or_else(|_| "default".to_owned());
+    Credentials::from_file(&String::from_utf8_lossy(&text), &profile)
+}
+
+pub(super) fn identity(options: &ObjectOptions, endpoint: &Endpoint) -> Result<Option<Identity>, EngineSetupError> {
+    if !options.tls.is_on() {
+        return Ok(None);
+    }
+    let config = trust::config(options.tls).map_err(|reason| option("https", reason))?;
+    let name = ServerName::try_from(endpoint.host.clone())
+        .map_err(|_| option("http_host", format!("{} is no name that a certificate can have", endpoint.host)))?;
+    Ok(Some((config, name)))
+}
+
+/// Connects to the first address of the server that answers.
+pub(super) fn connect(
+    endpoint: &Endpoint,
+    identity: Option<&Identity>,
+    clock: &RealClock,
+) -> Result<(SocketAddr, Connected), EngineSetupError> {
+    let refused = |call, error: io::Error| EngineSetupError::Refused {
+        engine: EngineName::Http,
+        call,
+        code: error.raw_os_error().unwrap_or(if stream::is_wait(&error) { fsdyno_os::errno::ETIMEDOUT } else { EIO }),
+        advice: match error.raw_os_error() {
+            Some(_) => format!("is a server at {}? See http_host", endpoint.authority),
+            None => format!("{}: {error}", endpoint.authority),
+        },
+    };
+    let host = (endpoint.host.as_str(), endpoint.port);
+    let addresses = host.to_socket_addrs().map_err(|error| refused("getaddrinfo", error))?;
+    let mut failed = None;
+    for address in addresses {
+        match stream::connect(&address, identity, clock) {
+            Ok(connected) => return Ok((address, connected)),
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(refused("connect", failed.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into())))
+}

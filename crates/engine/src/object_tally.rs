@@ -1,0 +1,72 @@
+//! The counts and times that the engine `http` keeps beside the results of its requests.
+
+use fsdyno_job::{Direction, PerDirection};
+use fsdyno_stats::{BUCKETS, bucket_of};
+
+/// Different statuses that are told apart: a server has a handful.
+const STATUSES_MAX: usize = 32;
+
+/// Counts and times of the requests of one worker, those of the ramp included.
+#[derive(Clone, Debug)]
+pub struct ObjectTally {
+    /// The server, as requests name it.
+    pub server: String,
+    /// The address that was connected to.
+    pub address: String,
+    /// Version and cipher of TLS; `None`: nothing is encrypted.
+    pub tls: Option<String>,
+    /// Signatures cover the bodies.
+    pub signs_bodies: bool,
+    /// Until the connection stood, ns.
+    pub connect_ns: u64,
+    /// Until TLS stood behind it, ns; `None`: there is none.
+    pub handshake_ns: Option<u64>,
+    /// Connections beside the first one, of which each took the place of one that the server had closed.
+    pub reconnects: u64,
+    /// The time of these, ns.
+    pub reconnect_ns: u64,
+    /// Answers by status.
+    pub statuses: Vec<(u16, u64)>,
+    /// Answers.
+    pub answers: PerDirection<u64>,
+    /// Those that found no object (404).
+    pub missing: PerDirection<u64>,
+    /// Times in fio's buckets: to send a request, then to the first byte of its answer, then to the last one.
+    pub phases: [Vec<u64>; 3],
+    /// The first failure, in lines.
+    pub failure: Vec<String>,
+}
+
+impl ObjectTally {
+    pub(crate) fn new(server: String) -> ObjectTally {
+        ObjectTally {
+            server,
+            address: String::new(),
+            tls: None,
+            signs_bodies: false,
+            connect_ns: 0,
+            handshake_ns: None,
+            reconnects: 0,
+            reconnect_ns: 0,
+            statuses: Vec::with_capacity(STATUSES_MAX),
+            answers: PerDirection::default(),
+            missing: PerDirection::default(),
+            phases: [(); 3].map(|()| vec![0; BUCKETS]),
+            failure: Vec::new(),
+        }
+    }
+
+    /// Counts an answer. Allocates nothing.
+    pub(crate) fn answered(&mut self, direction: Direction, status: u16, phases_ns: [u64; 3]) {
+        match self.statuses.iter().position(|(known, _)| *known == status) {
+            Some(at) => self.statuses[at].1 += 1,
+            None if self.statuses.len() < STATUSES_MAX => self.statuses.push((status, 1)),
+            None => {}
+        }
+        self.answers[direction] += 1;
+        self.missing[direction] += u64::from(status == 404);
+        for (counts, ns) in self.phases.iter_mut().zip(phases_ns) {
+            counts[bucket_of(ns)] += 1;
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Jobs that read and write the objects of a server.
+
+use std::process::Command;
+
+use testkit::{Manner, ObjectServer, Place, Ran, Running, skip};
+
+const SECRET: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
+
+fn line(server: &ObjectServer, words: &str) -> String {
+    let host = server.host();
+    format!("--name=o --ioengine=http --http_host={host} --filename=/bucket/key --bs=4k --size=64k {words}")
+}
+
+fn run(server: &ObjectServer, words: &str) -> Ran {
+    Place::new().run(&line(server, words))
+}
+
+#[test]
+fn what_is_written_is_read_back_under_the_names_of_fio() {
+    for manner in [Manner::Honest, Manner::Chunked, Manner::Interim, Manner::ClosesBehindAnswers] {
+        let server = ObjectServer::start(manner);
+        run(&server, "--rw=write --verify=crc32c").good();
+        let objects = server.objects();
+        let names: Vec<&str> = objects.keys().map(String::as_str).collect();
+        assert!(names.contains(&"/bucket/key_0_4096") && names.contains(&"/bucket/key_61440_4096"), "{names:?}");
+        assert!(objects.len() == 16 && objects.values().all(|object| object.len() == 4096), "{manner:?}");
+        let document = run(&server, "--rw=randread --output-format=json").good().document();
+        assert_eq!(document["jobs"][0]["read"]["io_bytes"].as_u64(), Some(64 << 10), "{manner:?}");
+        run(&server, "--rw=trim").good();
+        assert!(server.objects().is_empty(), "{manner:?}");
+        let heads = server.heads();
+        assert!(!heads.iter().any(|head| head.to_lowercase().contains("expect")), "{manner:?}");
+        let connections = server.connections();
+        let kept = manner != Manner::ClosesBehindAnswers;
+        assert!(if kept { connections == 3 } else { connections >= 48 }, "{manner:?}: {connections} connections");
+    }
+}
+
+#[test]
+fn a_range_is_a_part_of_one_object() {
+    let server = ObjectServer::start(Manner::Honest);
+    let object: Vec<u8> = (0..64 << 10).map(|at: u32| (at % 251) as u8).collect();
+    server.keep("/bucket/key", &object);
+    run(&server, "--rw=read --http_object_mode=range").good();
+    assert!(server.heads()[1].contains("\r\nRange: bytes=4096-8191\r\n"), "{:?}", server.heads());
+    // Behind the end of the object is nothing.
+    let beyond = run(&server, "--rw=read --http_object_mode=range --size=128k");
+    assert!(beyond.status == Some(1) && beyond.stderr.contains("4096 were asked for"), "{beyond:?}");
+}
+
+#[test]
+fn each_fault_of_a_server_is_an_error_in_bounded_time() {
+    for (manner, direction, says) in [
+        (
+            Manner::Status(403, "<Error><Code>AccessDenied</Code></Error>"),
+            "write",
+            "DDIR_WRITE failed with HTTP status code 403",
+        ),
+        (Manner::Status(503, "<Error><Code>SlowDown</Code></Error>"), "read", "the server says SlowDown"),
+        (Manner::Status(404, ""), "write", "DDIR_WRITE failed with HTTP status code 404"),
+        (Manner::Status(200, "<Error><Code>InternalError</Code></Error>"), "write", "the server says InternalError"),
+        (
+            Manner::Status(500, "<!DOCTYPE a [<!ENTITY b \"c\">]><Error><Code>&b;</Code></Error>"),
+            "trim",
+            "DDIR_TRIM failed",
+        ),
+        (Manner::EndlessHead, "read", "the head of the answer does not end"),
+        (Manner::EndlessError, "read", "DDIR_READ failed with HTTP status code 500"),
+        (Manner::ClaimsMore(0), "read", "the connection ended after 4 of 4096 bytes"),
+        (Manner::ClaimsMore(1), "read", "more than 4096 bytes"),
+        (Manner::OtherLength(8192), "read", "more than 4096 bytes"),
+        (Manner::OtherLength(100), "read", "the answer has 100 bytes"),
+        (Manner::ClosesAtOnce, "read", "closed the connection without an answer"),
+        (Manner::OtherProtocol, "read", "the answer is no HTTP"),
+        (Manner::Redirects, "read", "DDIR_READ failed with HTTP status code 307"),
+    ] {
+        let server = ObjectServer::start(manner);
+        let ran = run(&server, &format!("--rw={direction}"));
+        assert!(ran.status == Some(1) && ran.stderr.contains(says), "{manner:?}: {ran:?}");
+        // Nothing is done again, and nothing is followed.
+        assert_eq!(server.heads().len(), 1, "{manner:?}");
+    }
+}
+
+/// A stop order is heard while a request waits for its answer.
+#[test]
+fn a_server_that_does_not_answer_delays_no_end() {
+    for manner in [Manner::Silent, Manner::SlowBytes] {
+        let server = ObjectServer::start(manner);
+        let ran = run(&server, "--rw=read --runtime=1 --output-format=json").good();
+        assert_eq!(ran.document()["jobs"][0]["read"]["total_ios"].as_u64(), Some(0), "{manner:?}");
+    }
+}
+
+/// fio does not give up at an error that the job may survive.
+#[test]
+fn errors_are_counted_where_the_job_goes_on() {
+    let server = ObjectServer::start(Manner::Status(503, ""));
+    let ran = run(&server, "--rw=read --continue_on_error=io --output-format=json");
+    assert_eq!(ran.document()["jobs"][0]["total_err"].as_u64(), Some(16), "{ran:?}");
+}
+
+/// Secrets are sent or signed with, and stand nowhere else.
+#[test]
+fn secrets_stay_out_of_everything_that_is_shown() {
+    let server = ObjectServer::start(Manner::Honest);
+    let place = Place::new();
+    let secrets = format!(
+        "--http_mode=s3 --http_s3_keyid=AKID --http_s3_key={SECRET} --http_s3_security_token={SECRET} \
+         --http_pass={SECRET} --http_swift_auth_token={SECRET} --http_s3_sse_customer_key={SECRET}"
+    );
+    for (words, good) in [
+        ("--rw=write", true),
+        ("--rw=write --output-format=json+", true),
+        ("--rw=write --record=r.json", true),
+        ("--rw=write --showcmd", true),
+        ("--rw=write --debug=parse", true),
+        ("--rw=write --fsync=1", false),
+        ("--rw=write --http_s3_storage_class=a\u{1}b", false),
+    ] {
+        let ran = place.run(&format!("{} {secrets}", line(&server, words)));
+        assert!((ran.status == Some(0)) == good, "{words}: {ran:?}");
+        assert!(!ran.stdout.contains(SECRET) && !ran.stderr.contains(SECRET), "{words}: {ran:?}");
+    }
+    let record = place.read("r.json");
+    assert!(record.contains("--http_s3_key=(hidden)") && !record.contains(SECRET), "{record}");
+    let host = server.host();
+    place.write(
+        "job.fio",
+        format!("[o]\nioengine=http\nhttp_host={host}\nfilename=/b/k\nhttp_mode=s3\nhttp_s3_key={SECRET}\nsize=4k\nrw=write\n"),
+    );
+    let half = place.run("job.fio");
+    assert!(half.status == Some(1) && half.stderr.contains("give both") && !half.stderr.contains(SECRET), "{half:?}");
+    let heads = server.heads();
+    let signed = "Authorization: AWS4-HMAC-SHA256 Credential=AKID/";
+    assert!(
+        heads.iter().all(|head| head.contains(signed) && head.contains("x-amz-storage-class: STANDARD")),
+        "{heads:?}"
+    );
+}
+
+/// The record of a run with what came of its requests.
+#[test]
+fn the_record_has_what_came_of_the_requests() {
+    let server = ObjectServer::start(Manner::ClosesBehindAnswers);
+    let place = Place::new();
+    place.run(&line(&server, "--rw=write --record=r.json")).good();
+    let record: serde_json::Value = serde_json::from_str(&place.read("r.json")).expect("a record");
+    let object = &record["jobs"][0]["object"];
+    assert_eq!(object["server"].as_str(), Some(server.host().as_str()), "{object}");
+    assert_eq!((object["statuses"]["200"].as_u64(), object["reconnects"].as_u64()), (Some(16), Some(15)), "{object}");
+    let counted =
+        |phase: &str| object[phase].as_array().into_iter().flatten().filter_map(|pair| pair[1].as_u64()).sum::<u64>();
+    assert_eq!(["send", "first_byte", "body"].map(counted), [16; 3], "{object}");
+}
+
+/// Over TLS: with an authority that is trusted, with one that is not, and with one that nobody asks about.
+#[test]
+fn certificates_are_checked_unless_the_job_says_no() {
+    if !has_openssl() {
+        return skip("there is no openssl");
+    }
+    let place = Place::new();
+    let made = testkit::shell(&format!(
+        "cd {} && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 2 -subj /CN=localhost \
+         -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE 2>&1",
+        place.word("")
+    ));
+    let server = ObjectServer::start_encrypted(Manner::Honest, &place.path(""));
+    let words = line(&server, "--rw=write --verify=crc32c --bs=256k --size=1m");
+    let stranger = place.run(&format!("{words} --https=on"));
+    assert!(stranger.status == Some(1) && stranger.stderr.contains("certificate"), "{stranger:?} {made}");
+    place.run(&format!("{words} --https=insecure")).good();
+    assert!(server.objects().contains_key("/bucket/key_0_262144"));
+    let mut command = place.command(&format!("{words} --https=on --record=r.json"));
+    Running::start(command.env("SSL_CERT_FILE", "certificate.pem")).finish().good();
+    assert!(place.read("r.json").contains("TLSv1_3"));
+}
+
+fn has_openssl() -> bool {
+    Command::new("openssl").arg("version").output().is_ok_and(|ran| ran.status.success())
+}
+
+#[test]
+fn what_a_job_must_say_is_asked_for() {
+    let server = ObjectServer::start(Manner::Honest);
+    let host = server.host();
+    for (words, says) in [
+        ("--size=4k --rw=read", "needs filename"),
+        ("--size=4k --rw=read --filename=b/k", "does not begin with /"),
+        ("--size=4k --rw=read --directory=/d --filename=/b/k", "directory is none of a server"),
+        ("--rw=read --filename=/b/k", "you need to specify size="),
+        ("--size=4k --rw=write --filename=/b/k --fsync=1", "Only DDIR_READ/DDIR_WRITE/DDIR_TRIM are supported!"),
+        ("--size=4k --rw=read --filename=/b/k --http_host=a/b", "is no HOST or HOST:PORT"),
+        ("--size=4k --rw=read --filename=/b/k --http_host=127.0.0.1:1", "is a server at 127.0.0.1:1?"),
+    ] {
+        let ran = Place::new().run(&format!("--name=o --ioengine=http --http_host={host} {words}"));
+        assert!(ran.status == Some(1) && ran.stderr.contains(says), "{words}: {ran:?}");
+    }
+}

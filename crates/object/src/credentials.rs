@@ -1,0 +1,75 @@
+//! Keys as people's other programs take them: from the environment, or from the usual file.
+
+use fsdyno_job::Secret;
+
+/// A key with its secret.
+#[derive(Clone)]
+pub struct Credentials {
+    /// The public part.
+    pub key_id: String,
+    /// The secret part.
+    pub secret: Secret,
+    /// Of a session; empty: the key is permanent.
+    pub token: Secret,
+}
+
+impl Credentials {
+    /// From the variables that AWS' own programs read; `None`: there is no whole key.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Credentials> {
+        let set = |name: &str| variable(name).filter(|text| !text.is_empty());
+        Some(Credentials {
+            key_id: set("AWS_ACCESS_KEY_ID")?,
+            secret: Secret::new(set("AWS_SECRET_ACCESS_KEY")?),
+            token: Secret::new(set("AWS_SESSION_TOKEN").unwrap_or_default()),
+        })
+    }
+
+    /// From the text of a `credentials` file, of the section of this name.
+    pub fn from_file(text: &str, profile: &str) -> Option<Credentials> {
+        let mut found: [Option<&str>; 3] = [None; 3];
+        let mut inside = false;
+        for line in text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])) {
+            if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+                inside = section.0.trim() == profile;
+            } else if let Some((name, value)) = line.split_once('=').filter(|_| inside) {
+                let names = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"];
+                let at = names.iter().position(|known| *known == name.trim());
+                at.into_iter().for_each(|at| found[at] = Some(value.trim()).filter(|value| !value.is_empty()));
+            }
+        }
+        let [key_id, secret, token] = found.map(|value| value.map(str::to_owned));
+        Some(Credentials {
+            key_id: key_id?,
+            secret: Secret::new(secret?),
+            token: Secret::new(token.unwrap_or_default()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(credentials: Option<Credentials>) -> Option<String> {
+        credentials.map(|key| format!("{} {} {}", key.key_id, key.secret.reveal(), key.token.reveal()))
+    }
+
+    #[test]
+    fn a_file_has_sections_comments_and_blanks() {
+        let text = "[default]\naws_access_key_id = A\naws_secret_access_key=b/c=\n# [other]\n[ work ]\n\
+                    aws_secret_access_key = s\naws_session_token=t\naws_access_key_id=W\nregion=x\n[half]\naws_access_key_id=H\n";
+        assert_eq!(shown(Credentials::from_file(text, "default")).as_deref(), Some("A b/c= "));
+        assert_eq!(shown(Credentials::from_file(text, "work")).as_deref(), Some("W s t"));
+        assert_eq!(shown(Credentials::from_file(text, "half")), None);
+        assert_eq!(shown(Credentials::from_file(text, "none")), None);
+    }
+
+    #[test]
+    fn half_a_key_of_the_environment_is_none() {
+        let with = |names: &'static [&str]| {
+            shown(Credentials::from_environment(|name| names.contains(&name).then(|| name[4..6].to_owned())))
+        };
+        assert_eq!(with(&["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]).as_deref(), Some("AC SE "));
+        assert_eq!(with(&["AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN"]), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! SHA-256 and HMAC, fed in parts, so that nothing has to be joined in memory.
+
+use sha2::{Digest, Sha256};
+
+/// A hash, or a key made of one.
+pub(crate) type Sum = [u8; 32];
+
+/// Bytes of a block of SHA-256.
+const BLOCK: usize = 64;
+
+pub(crate) fn sha256(bytes: &[u8]) -> Sum {
+    Sha256::digest(bytes).into()
+}
+
+/// HMAC with SHA-256 (RFC 2104). Keys are shorter than a block: a secret, or a hash.
+pub(crate) fn hmac(key: &[u8], parts: &[&[u8]]) -> Sum {
+    let mut block = [0; BLOCK];
+    if key.len() > BLOCK {
+        block[..32].copy_from_slice(&sha256(key));
+    } else {
+        block[..key.len()].copy_from_slice(key);
+    }
+    let inner = parts.iter().fold(Sha256::new().chain_update(block.map(|byte| byte ^ 0x36)), Digest::chain_update);
+    let outer = Sha256::new().chain_update(block.map(|byte| byte ^ 0x5c));
+    outer.chain_update(inner.finalize()).finalize().into()
+}
+
+/// A sum in hexadecimal.
+pub(crate) struct Hex([u8; 64]);
+
+impl Hex {
+    pub(crate) fn of(sum: &Sum) -> Hex {
+        let mut digits = [0; 64];
+        for (at, byte) in sum.iter().enumerate() {
+            digits[2 * at] = b"0123456789abcdef"[usize::from(byte >> 4)];
+            digits[2 * at + 1] = b"0123456789abcdef"[usize::from(byte & 15)];
+        }
+        Hex(digits)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cases 1, 2 and 6 of RFC 4231.
+    #[test]
+    fn hmac_is_that_of_rfc_4231() {
+        let shown = |sum| Hex::of(&sum).as_str().to_owned();
+        assert_eq!(
+            shown(hmac(&[0x0b; 20], &[b"Hi ", b"There"])),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+        );
+        assert_eq!(
+            shown(hmac(b"Jefe", &[b"what do ya want for nothing?"])),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+        assert_eq!(
+            shown(hmac(&[0xaa; 131], &[b"Test Using Larger Than Block-Size Key - Hash Key First"])),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        );
+    }
+}

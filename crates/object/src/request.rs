@@ -1,0 +1,256 @@
+//! Requests of one job: what the heads of all have in common is made once.
+
+use std::io::Write;
+
+use fsdyno_job::{ObjectDialect, ObjectOptions, Secret};
+use md5::{Digest, Md5};
+
+use crate::hash::{Hex, sha256};
+use crate::signature::{Canonical, Signer};
+use crate::text::{base64, push_encoded};
+use crate::time::Stamp;
+use crate::{Credentials, Endpoint};
+
+/// Of a body that TLS protects: to hash it would cost more than to send it.
+const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
+
+/// Room for the line of a signature, so that none is asked for later.
+const LINE_BYTES: usize = 1024;
+
+/// What is done with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// It is read.
+    Get,
+    /// It is written, whole.
+    Put,
+    /// It is removed.
+    Delete,
+}
+
+impl Method {
+    fn word(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Put => "PUT",
+            Method::Delete => "DELETE",
+        }
+    }
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectRequest<'a> {
+    /// What is done.
+    pub method: Method,
+    /// The file's name, made by [`encoded_path`].
+    pub path: &'a str,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+    /// What is written; empty of other methods.
+    pub body: &'a [u8],
+}
+
+/// Makes the heads of requests.
+pub struct Requests {
+    authority: String,
+    /// One object for each file, of which parts are read; else one for each block.
+    ranges: bool,
+    access: Access,
+}
+
+/// How the server knows who asks.
+enum Access {
+    /// A line of the head, or none.
+    Line(Secret),
+    /// The token of a session, and a sum of each body.
+    Swift(Secret),
+    Signed(Box<Signed>),
+}
+
+struct Signed {
+    signer: Signer,
+    token: Secret,
+    storage_class: String,
+    customer_key: Option<CustomerKey>,
+    signs_bodies: bool,
+    /// The second that `stamp` is made of.
+    second: u64,
+    stamp: Stamp,
+    /// Kept for its room.
+    line: Vec<u8>,
+}
+
+/// The key that the server encrypts an object with, and forgets.
+struct CustomerKey {
+    algorithm: String,
+    key: Secret,
+    sum: String,
+}
+
+impl Requests {
+    /// Over TLS bodies are not signed, as it protects them.
+    pub fn new(options: &ObjectOptions, endpoint: &Endpoint, key: Option<Credentials>) -> Requests {
+        let access = match (options.dialect, key) {
+            (ObjectDialect::S3, Some(key)) => Access::Signed(Box::new(Signed::new(options, key))),
+            (ObjectDialect::Swift, _) => Access::Swift(options.swift_token.clone()),
+            _ => Access::Line(basic(options)),
+        };
+        Requests { authority: endpoint.authority.clone(), ranges: options.ranges, access }
+    }
+
+    /// Whether requests have a signature that covers what they send.
+    pub fn signs_bodies(&self) -> bool {
+        matches!(&self.access, Access::Signed(signed) if signed.signs_bodies)
+    }
+
+    /// Replaces `head` by the head of this request. Allocates nothing once `head` has the room of the longest one.
+    pub fn write_head(&mut self, head: &mut Vec<u8>, request: &ObjectRequest<'_>, epoch_s: u64) {
+        head.clear();
+        let method = request.method.word();
+        put(head, &[method, " ", request.path]);
+        if !self.ranges {
+            write_number(head, "_", request.offset);
+            write_number(head, "_", request.length);
+        }
+        let path = method.len() + 1..head.len();
+        put(head, &[" HTTP/1.1\r\nHost: ", &self.authority, "\r\n"]);
+        match request.method {
+            Method::Put => {
+                write_number(head, "Content-Length: ", request.body.len() as u64);
+                put(head, &["\r\n"]);
+            }
+            Method::Get if self.ranges => {
+                write_number(head, "Range: bytes=", request.offset);
+                write_number(head, "-", (request.offset + request.length).saturating_sub(1));
+                put(head, &["\r\n"]);
+            }
+            Method::Get | Method::Delete => {}
+        }
+        match &mut self.access {
+            Access::Line(line) => put(head, &[line.reveal()]),
+            Access::Swift(token) => {
+                put(head, &["X-Auth-Token: ", token.reveal(), "\r\n"]);
+                if request.method == Method::Put {
+                    put(head, &["ETag: "]);
+                    Md5::digest(request.body).iter().for_each(|byte| put_hex(head, *byte));
+                    put(head, &["\r\n"]);
+                }
+            }
+            Access::Signed(signed) => signed.sign(head, &self.authority, path, request, epoch_s),
+        }
+        put(head, &["\r\n"]);
+    }
+}
+
+impl Signed {
+    fn new(options: &ObjectOptions, key: Credentials) -> Signed {
+        let customer_key = Some(&options.customer_key).filter(|key| !key.is_empty()).map(|key| CustomerKey {
+            algorithm: options.customer_algorithm.clone(),
+            key: Secret::new(base64(key.reveal().as_bytes())),
+            sum: base64(&Md5::digest(key.reveal().as_bytes())),
+        });
+        Signed {
+            signer: Signer::new(&key.key_id, key.secret, &options.region, "s3"),
+            token: key.token,
+            storage_class: options.storage_class.clone(),
+            customer_key,
+            signs_bodies: !options.tls.is_on(),
+            second: 0,
+            stamp: Stamp::of_epoch_s(0),
+            line: Vec::with_capacity(LINE_BYTES),
+        }
+    }
+
+    fn sign(
+        &mut self,
+        head: &mut Vec<u8>,
+        authority: &str,
+        path: std::ops::Range<usize>,
+        request: &ObjectRequest<'_>,
+        epoch_s: u64,
+    ) {
+        if self.second != epoch_s {
+            (self.second, self.stamp) = (epoch_s, Stamp::of_epoch_s(epoch_s));
+        }
+        let stamp = self.stamp;
+        let hash = self.signs_bodies.then(|| Hex::of(&sha256(request.body)));
+        let payload = hash.as_ref().map_or(UNSIGNED, Hex::as_str);
+        // In the order of their names.
+        let mut headers = [("", ""); 8];
+        let mut count = 0;
+        let mut add = |name, value| {
+            headers[count] = (name, value);
+            count += 1;
+        };
+        add("host", authority);
+        add("x-amz-content-sha256", payload);
+        add("x-amz-date", stamp.as_str());
+        if !self.token.is_empty() {
+            add("x-amz-security-token", self.token.reveal());
+        }
+        if let Some(key) = self.customer_key.as_ref().filter(|_| request.method != Method::Delete) {
+            add("x-amz-server-side-encryption-customer-algorithm", &key.algorithm);
+            add("x-amz-server-side-encryption-customer-key", key.key.reveal());
+            add("x-amz-server-side-encryption-customer-key-md5", &key.sum);
+        }
+        if request.method == Method::Put {
+            add("x-amz-storage-class", &self.storage_class);
+        }
+        let headers = &headers[..count];
+        for (name, value) in &headers[1..] {
+            put(head, &[name, ": ", value, "\r\n"]);
+        }
+        // The signature is appended behind the path that it reads.
+        let (before, mut line) = (std::mem::take(head), std::mem::take(&mut self.line));
+        let canonical = Canonical {
+            method: request.method.word(),
+            path: str::from_utf8(&before[path]).unwrap_or_default(),
+            query: "",
+            headers,
+            payload,
+        };
+        self.signer.authorize(&mut line, &canonical, &stamp);
+        *head = before;
+        head.extend_from_slice(&line);
+        line.clear();
+        self.line = line;
+    }
+}
+
+/// The line of a name with a password.
+fn basic(options: &ObjectOptions) -> Secret {
+    if options.user.is_empty() && options.password.is_empty() {
+        return Secret::default();
+    }
+    let pair = Secret::new(format!("{}:{}", options.user, options.password.reveal()));
+    Secret::new(format!("Authorization: Basic {}\r\n", base64(pair.reveal().as_bytes())))
+}
+
+fn put(head: &mut Vec<u8>, texts: &[&str]) {
+    texts.iter().for_each(|text| head.extend_from_slice(text.as_bytes()));
+}
+
+fn put_hex(head: &mut Vec<u8>, byte: u8) {
+    head.extend([byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+}
+
+fn write_number(head: &mut Vec<u8>, before: &str, number: u64) {
+    put(head, &[before]);
+    // Memory takes what is written to it.
+    let _ = write!(head, "{number}");
+}
+
+/// The name of a file as a path of requests; `None`: it does not begin with `/`.
+pub fn encoded_path(name: &[u8]) -> Option<String> {
+    let mut path = String::with_capacity(name.len());
+    for byte in name.strip_prefix(b"/").map(|_| name)? {
+        if *byte == b'/' { path.push('/') } else { push_encoded(&mut path, *byte) }
+    }
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests;

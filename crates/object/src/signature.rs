@@ -1,0 +1,210 @@
+//! AWS' signature, version 4, as a header.
+
+use fsdyno_job::Secret;
+use sha2::{Digest, Sha256};
+
+use crate::hash::{Hex, Sum, hmac};
+use crate::time::Stamp;
+
+const ALGORITHM: &str = "AWS4-HMAC-SHA256";
+
+/// What is signed of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Canonical<'a> {
+    /// `GET`, …
+    pub method: &'a str,
+    /// As it stands in the request, encoded once.
+    pub path: &'a str,
+    /// Sorted and encoded; empty: there is none.
+    pub query: &'a str,
+    /// Names in small letters and in their order, with values that no blank surrounds.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// The hash of the body, or the word that says that it is not signed.
+    pub payload: &'a str,
+}
+
+/// Signs requests with one key.
+pub struct Signer {
+    key_id: String,
+    /// Behind the word that the keys of days are made with.
+    secret: Secret,
+    region: String,
+    service: &'static str,
+    /// The day that `key` is for.
+    day: [u8; 8],
+    key: Sum,
+}
+
+impl Drop for Signer {
+    fn drop(&mut self) {
+        Secret::overwrite(&mut self.key);
+    }
+}
+
+impl Signer {
+    /// For a region and a service, `s3`.
+    pub fn new(key_id: &str, secret: Secret, region: &str, service: &'static str) -> Signer {
+        let (key_id, region) = (key_id.to_owned(), region.to_owned());
+        let secret = Secret::new(format!("AWS4{}", secret.reveal()));
+        Signer { key_id, secret, region, service, day: [0; 8], key: [0; 32] }
+    }
+
+    /// Appends the header `Authorization` with its line end. Allocates nothing where `head` has room.
+    pub fn authorize(&mut self, head: &mut Vec<u8>, request: &Canonical<'_>, at: &Stamp) {
+        self.turn_to(at.day());
+        let canonical = canonical_hash(request);
+        let (stamp, day) = (at.as_str(), at.day());
+        let to_sign: [&str; 11] = [
+            ALGORITHM,
+            "\n",
+            stamp,
+            "\n",
+            day,
+            "/",
+            &self.region,
+            "/",
+            self.service,
+            "/aws4_request\n",
+            canonical.as_str(),
+        ];
+        let signature = Hex::of(&hmac(&self.key, &to_sign.map(str::as_bytes)));
+        let scope = [day, "/", &self.region, "/", self.service, "/aws4_request, SignedHeaders="];
+        let mut put = |text: &str| head.extend_from_slice(text.as_bytes());
+        ["Authorization: ", ALGORITHM, " Credential=", &self.key_id, "/"].into_iter().chain(scope).for_each(&mut put);
+        signed_names(request, &mut put);
+        [", Signature=", signature.as_str(), "\r\n"].into_iter().for_each(put);
+    }
+
+    /// The key of a day is made once.
+    fn turn_to(&mut self, day: &str) {
+        if self.day == day.as_bytes() {
+            return;
+        }
+        self.day.copy_from_slice(day.as_bytes());
+        let mut key = hmac(self.secret.reveal().as_bytes(), &[day.as_bytes()]);
+        for part in [self.region.as_bytes(), self.service.as_bytes(), b"aws4_request"] {
+            key = hmac(&key, &[part]);
+        }
+        self.key = key;
+    }
+}
+
+fn signed_names(request: &Canonical<'_>, put: &mut impl FnMut(&str)) {
+    for (at, (name, _)) in request.headers.iter().enumerate() {
+        put(if at == 0 { "" } else { ";" });
+        put(name);
+    }
+}
+
+/// The hash of the request in its canonical form, which is never joined.
+fn canonical_hash(request: &Canonical<'_>) -> Hex {
+    let mut hash = Sha256::new();
+    let mut put = |text: &str| hash.update(text.as_bytes());
+    [request.method, "\n", request.path, "\n", request.query, "\n"].into_iter().for_each(&mut put);
+    for (name, value) in request.headers {
+        [name, ":", value, "\n"].into_iter().for_each(&mut put);
+    }
+    put("\n");
+    signed_names(request, &mut put);
+    put("\n");
+    put(request.payload);
+    Hex::of(&hash.finalize().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+    fn signature(service: &'static str, request: &Canonical<'_>, epoch_s: u64) -> String {
+        let (id, secret) = match service {
+            "s3" => ("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+            _ => ("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
+        };
+        let mut signer = Signer::new(id, Secret::new(secret.to_owned()), "us-east-1", service);
+        let mut head = Vec::new();
+        signer.authorize(&mut head, request, &Stamp::of_epoch_s(epoch_s));
+        let head = String::from_utf8(head).unwrap();
+        assert!(head.starts_with(&format!("Authorization: AWS4-HMAC-SHA256 Credential={id}/")), "{head}");
+        head.trim_end().rsplit_once("Signature=").unwrap().1.to_owned()
+    }
+
+    /// The examples of "Authenticating Requests: Using the Authorization Header" of the S3 manual.
+    #[test]
+    fn the_examples_of_the_s3_manual_have_their_signatures() {
+        const MAY_24: u64 = 1_369_353_600;
+        const STAMP: &str = "20130524T000000Z";
+        let host = ("host", "examplebucket.s3.amazonaws.com");
+        let (date, hash) = (("x-amz-date", STAMP), ("x-amz-content-sha256", EMPTY));
+        let headers = [host, ("range", "bytes=0-9"), hash, date];
+        let get = Canonical { method: "GET", path: "/test.txt", query: "", headers: &headers, payload: EMPTY };
+        assert_eq!(signature("s3", &get, MAY_24), "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
+        let body = Hex::of(&crate::hash::sha256(b"Welcome to Amazon S3."));
+        assert_eq!(body.as_str(), "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072");
+        let headers = [
+            ("date", "Fri, 24 May 2013 00:00:00 GMT"),
+            host,
+            ("x-amz-content-sha256", body.as_str()),
+            date,
+            ("x-amz-storage-class", "REDUCED_REDUNDANCY"),
+        ];
+        let put = Canonical {
+            method: "PUT",
+            path: "/test%24file.text",
+            query: "",
+            headers: &headers,
+            payload: body.as_str(),
+        };
+        assert_eq!(signature("s3", &put, MAY_24), "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd");
+        let headers = [host, hash, date];
+        for (query, wanted) in [
+            ("lifecycle=", "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"),
+            ("max-keys=2&prefix=J", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"),
+        ] {
+            let request = Canonical { method: "GET", path: "/", query, headers: &headers, payload: EMPTY };
+            assert_eq!(signature("s3", &request, MAY_24), wanted, "{query}");
+        }
+    }
+
+    /// Of AWS' test suite for version 4.
+    #[test]
+    fn requests_of_the_test_suite_have_their_signatures() {
+        let headers = [("host", "example.amazonaws.com"), ("x-amz-date", "20150830T123600Z")];
+        for (method, path, query, wanted) in [
+            ("GET", "/", "", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+            ("POST", "/", "", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
+            (
+                "GET",
+                "/",
+                "Param1=value1&Param2=value2",
+                "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500",
+            ),
+            (
+                "GET",
+                "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+                "",
+                "07ef7494c76fa4850883e2b006601f940f8a34d404d0cfa977f52a65bbf5f24f",
+            ),
+        ] {
+            let request = Canonical { method, path, query, headers: &headers, payload: EMPTY };
+            assert_eq!(signature("service", &request, 1_440_938_160), wanted, "{method} {path} {query}");
+        }
+    }
+
+    /// Another day has another key; the day before is made again.
+    #[test]
+    fn the_key_follows_the_day() {
+        let mut signer = Signer::new("a", Secret::new("b".to_owned()), "r", "s3");
+        let headers = [("host", "h")];
+        let request = Canonical { method: "GET", path: "/", query: "", headers: &headers, payload: EMPTY };
+        let mut at = |seconds| {
+            let mut head = Vec::new();
+            signer.authorize(&mut head, &request, &Stamp::of_epoch_s(seconds));
+            head
+        };
+        let first = at(0);
+        assert_ne!(first, at(86_400));
+        assert_eq!(first, at(0));
+    }
+}

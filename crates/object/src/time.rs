@@ -1,0 +1,68 @@
+//! Moments as signatures write them.
+
+/// `20130524T000000Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp([u8; 16]);
+
+impl Stamp {
+    /// Of a number of seconds since 1970, up to the year 9999.
+    pub fn of_epoch_s(seconds: u64) -> Stamp {
+        let (days, second) = (seconds / 86_400, seconds % 86_400);
+        let (year, month, day) = date_of(days);
+        let mut text = *b"00000000T000000Z";
+        let fields = [(0, 4, year), (4, 2, month), (6, 2, day)];
+        let clock = [(9, 2, second / 3600), (11, 2, second / 60 % 60), (13, 2, second % 60)];
+        for (at, digits, mut number) in fields.into_iter().chain(clock) {
+            for digit in text[at..at + digits].iter_mut().rev() {
+                *digit = b'0' + (number % 10) as u8;
+                number /= 10;
+            }
+        }
+        Stamp(text)
+    }
+
+    /// The whole text.
+    pub fn as_str(&self) -> &str {
+        str::from_utf8(&self.0).unwrap_or_default()
+    }
+
+    /// `20130524`.
+    pub fn day(&self) -> &str {
+        &self.as_str()[..8]
+    }
+}
+
+/// Year, month and day of the Gregorian calendar. Years begin in March here, so that the day that not all have is the last.
+fn date_of(days: u64) -> (u64, u64, u64) {
+    const DAYS_OF_400_YEARS: u64 = 146_097;
+    // Days from the first of March of the year 0 to the first of January 1970.
+    let days = days + 719_468;
+    let (cycle, day) = (days / DAYS_OF_400_YEARS, days % DAYS_OF_400_YEARS);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = if month < 10 { (year, month + 3) } else { (year + 1, month - 9) };
+    (cycle * 400 + year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_are_those_of_the_calendar() {
+        for (seconds, text) in [
+            (0, "19700101T000000Z"),
+            (951_782_399, "20000228T235959Z"),
+            (951_782_400, "20000229T000000Z"),
+            (1_369_353_600, "20130524T000000Z"),
+            (1_440_938_160, "20150830T123600Z"),
+            (4_107_542_399, "21000228T235959Z"),
+            (4_107_542_400, "21000301T000000Z"),
+        ] {
+            assert_eq!(Stamp::of_epoch_s(seconds).as_str(), text);
+        }
+        assert_eq!(Stamp::of_epoch_s(1_369_353_600).day(), "20130524");
+    }
+}

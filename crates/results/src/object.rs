@@ -1,0 +1,82 @@
+//! The answers of an object server to the requests of a worker.
+
+use std::collections::BTreeMap;
+
+use fsdyno_job::PerDirection;
+use fsdyno_stats::Histogram;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Counts and times of the answers of an object server. They include the answers of the ramp, and in a merged record the
+/// answers of all workers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ObjectRecord {
+    /// The server, as requests name it.
+    pub server: String,
+    /// The addresses that were connected to.
+    pub addresses: Vec<String>,
+    /// Version and cipher of TLS; `None`: nothing was encrypted.
+    pub tls: Option<String>,
+    /// Signatures covered the bodies.
+    pub signs_bodies: bool,
+    /// Longest time until a connection stood, ns, before the clock started.
+    pub connect_ns: u64,
+    /// Longest time until TLS stood behind it, ns; `None`: there was none.
+    pub handshake_ns: Option<u64>,
+    /// Connections during the run: each took the place of one that the server had closed.
+    pub reconnects: u64,
+    /// Their time together, ns; it is part of the latency of the requests that waited.
+    pub reconnect_ns: u64,
+    /// Answers by status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Answers.
+    pub answers: PerDirection<u64>,
+    /// Those that found no object (404), which fio counts as done.
+    pub missing: PerDirection<u64>,
+    /// Times to send a request.
+    pub send: Histogram,
+    /// Times from there to the first byte of the answer.
+    pub first_byte: Histogram,
+    /// Times from there to its last byte.
+    pub body: Histogram,
+}
+
+impl ObjectRecord {
+    /// Adds those of another worker.
+    pub(crate) fn merge(&mut self, other: &ObjectRecord) {
+        let ObjectRecord {
+            server: _,
+            addresses,
+            tls: _,
+            signs_bodies: _,
+            connect_ns,
+            handshake_ns,
+            reconnects,
+            reconnect_ns,
+            statuses,
+            answers,
+            missing,
+            send,
+            first_byte,
+            body,
+        } = self;
+        addresses.extend(other.addresses.iter().cloned());
+        addresses.sort_unstable();
+        addresses.dedup();
+        *connect_ns = (*connect_ns).max(other.connect_ns);
+        *handshake_ns = (*handshake_ns).max(other.handshake_ns);
+        *reconnects += other.reconnects;
+        *reconnect_ns += other.reconnect_ns;
+        other.statuses.iter().for_each(|(status, count)| *statuses.entry(*status).or_default() += count);
+        other.answers.iter().for_each(|(direction, count)| answers[direction] += count);
+        other.missing.iter().for_each(|(direction, count)| missing[direction] += count);
+        send.merge(&other.send);
+        first_byte.merge(&other.first_byte);
+        body.merge(&other.body);
+    }
+
+    /// Keeps its distributions in less memory.
+    pub(crate) fn pack(&mut self) {
+        [&mut self.send, &mut self.first_byte, &mut self.body].into_iter().for_each(Histogram::pack);
+    }
+}

@@ -1,0 +1,26 @@
+//! Converts the counts of the engine `http` to the form of the record.
+
+use fsdyno_engine::ObjectTally;
+use fsdyno_results::{Histogram, ObjectRecord};
+
+/// The record of the counts; the first failure goes to the messages.
+pub(super) fn record_of(tally: &ObjectTally, messages: &mut Vec<String>) -> ObjectRecord {
+    messages.extend(tally.failure.iter().cloned());
+    let [send, first_byte, body] = tally.phases.each_ref().map(|counts| Histogram::from_counts(counts.clone()));
+    ObjectRecord {
+        server: tally.server.clone(),
+        addresses: vec![tally.address.clone()],
+        tls: tally.tls.clone(),
+        signs_bodies: tally.signs_bodies,
+        connect_ns: tally.connect_ns,
+        handshake_ns: tally.handshake_ns,
+        reconnects: tally.reconnects,
+        reconnect_ns: tally.reconnect_ns,
+        statuses: tally.statuses.iter().copied().collect(),
+        answers: tally.answers,
+        missing: tally.missing,
+        send,
+        first_byte,
+        body,
+    }
+}

@@ -1,0 +1,309 @@
+//! A server of objects in the test's own process: an honest one, and ones that do what servers do when they fail.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// Of a thread of it.
+const STACK_BYTES: usize = 1 << 20;
+
+/// What a server does with its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// Keeps what is written, and gives it back.
+    Honest,
+    /// The same, with bodies in chunks.
+    Chunked,
+    /// The same; an interim answer comes before each answer.
+    Interim,
+    /// The same; it closes each connection behind its answer, and does not say so before.
+    ClosesBehindAnswers,
+    /// Answers every request with this status and this body.
+    Status(u16, &'static str),
+    /// The head of its answer never ends.
+    EndlessHead,
+    /// Claims this number of bytes more than it sends, then closes the connection.
+    ClaimsMore(u64),
+    /// Sends objects of this length, whatever was asked for.
+    OtherLength(usize),
+    /// Sends one byte of its answer now and then.
+    SlowBytes,
+    /// Takes requests and never answers.
+    Silent,
+    /// Closes the connection when a request has come.
+    ClosesAtOnce,
+    /// Answers with what is no HTTP.
+    OtherProtocol,
+    /// Redirects each request to itself.
+    Redirects,
+    /// Answers an error with a body that never ends.
+    EndlessError,
+}
+
+/// The server; it ends when it is dropped.
+pub struct ObjectServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    manner: Manner,
+    tls: Option<Arc<ServerConfig>>,
+    objects: Mutex<BTreeMap<String, Vec<u8>>>,
+    heads: Mutex<Vec<String>>,
+    connections: AtomicUsize,
+    over: AtomicBool,
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ObjectServer {
+    /// On a free port of this machine.
+    pub fn start(manner: Manner) -> ObjectServer {
+        ObjectServer::begin(manner, None)
+    }
+
+    /// The same with TLS; `folder` has `key.pem` and `certificate.pem`.
+    pub fn start_encrypted(manner: Manner, folder: &Path) -> ObjectServer {
+        let certificate = CertificateDer::from_pem_file(folder.join("certificate.pem")).expect("a certificate");
+        let key = PrivateKeyDer::from_pem_file(folder.join("key.pem")).expect("a key");
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("versions of TLS")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .expect("a certificate with its key");
+        ObjectServer::begin(manner, Some(Arc::new(config)))
+    }
+
+    fn begin(manner: Manner, tls: Option<Arc<ServerConfig>>) -> ObjectServer {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("a bound socket");
+        let shared = Arc::new(Shared {
+            manner,
+            tls,
+            objects: Mutex::default(),
+            heads: Mutex::default(),
+            connections: AtomicUsize::new(0),
+            over: AtomicBool::new(false),
+        });
+        let ours = Arc::clone(&shared);
+        fsdyno_os::thread::begin("object-server", STACK_BYTES, move || {
+            for socket in listener.incoming().map_while(Result::ok) {
+                if ours.over.load(Ordering::Relaxed) {
+                    break;
+                }
+                ours.connections.fetch_add(1, Ordering::Relaxed);
+                let shared = Arc::clone(&ours);
+                // A connection that breaks is the client's business, which the test looks at.
+                let serve = move || drop(shared.serve(socket));
+                drop(fsdyno_os::thread::begin("connection", STACK_BYTES, serve));
+            }
+        })
+        .expect("a thread");
+        ObjectServer { address, shared }
+    }
+
+    /// As `http_host` has it.
+    pub fn host(&self) -> String {
+        self.address.to_string()
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// The heads of all requests so far.
+    pub fn heads(&self) -> Vec<String> {
+        locked(&self.shared.heads).clone()
+    }
+
+    /// What is kept, by path.
+    pub fn objects(&self) -> BTreeMap<String, Vec<u8>> {
+        locked(&self.shared.objects).clone()
+    }
+
+    /// Keeps an object.
+    pub fn keep(&self, path: &str, bytes: &[u8]) {
+        locked(&self.shared.objects).insert(path.to_owned(), bytes.to_vec());
+    }
+
+    /// Number of connections so far.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for ObjectServer {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::Relaxed);
+        // It waits for a connection.
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+/// Both directions of a connection.
+trait Duplex: Read + Write {}
+impl<T: Read + Write> Duplex for T {}
+
+impl Shared {
+    fn serve(&self, socket: TcpStream) -> std::io::Result<()> {
+        socket.set_nodelay(true)?;
+        match &self.tls {
+            None => self.converse(socket),
+            Some(config) => {
+                let session = ServerConnection::new(Arc::clone(config)).map_err(std::io::Error::other)?;
+                self.converse(StreamOwned::new(session, socket))
+            }
+        }
+    }
+
+    fn converse(&self, connection: impl Duplex) -> std::io::Result<()> {
+        let mut connection = BufReader::new(connection);
+        while let Some((head, body)) = take_request(&mut connection)? {
+            locked(&self.heads).push(head.clone());
+            if !self.answer(&head, body, connection.get_mut())? {
+                break;
+            }
+            connection.get_mut().flush()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the connection goes on.
+    fn answer(&self, head: &str, body: Vec<u8>, to: &mut impl Write) -> std::io::Result<bool> {
+        match self.manner {
+            Manner::Honest | Manner::Chunked | Manner::Interim | Manner::ClosesBehindAnswers => {
+                let (status, body) = self.keeps(head, body);
+                if self.manner == Manner::Interim {
+                    to.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+                }
+                write_answer(to, status, &body, self.manner == Manner::Chunked)?;
+                return Ok(self.manner != Manner::ClosesBehindAnswers);
+            }
+            Manner::Status(status, body) => write_answer(to, status, body.as_bytes(), false)?,
+            Manner::EndlessHead => {
+                to.write_all(b"HTTP/1.1 200 OK\r\n")?;
+                while !self.over.load(Ordering::Relaxed) {
+                    to.write_all(b"X-Pad: 0123456789\r\n")?;
+                }
+            }
+            Manner::ClaimsMore(bytes) => {
+                let length = length_asked(head) + bytes;
+                write!(to, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n0123")?;
+                return Ok(false);
+            }
+            Manner::OtherLength(length) => write_answer(to, 200, &vec![0; length], false)?,
+            Manner::SlowBytes => {
+                for byte in format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", length_asked(head)).bytes().cycle()
+                {
+                    if self.over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    to.write_all(&[byte])?;
+                    to.flush()?;
+                    fsdyno_os::clock::sleep(Duration::from_millis(20));
+                }
+            }
+            Manner::Silent => {
+                while !self.over.load(Ordering::Relaxed) {
+                    fsdyno_os::clock::sleep(Duration::from_millis(20));
+                }
+            }
+            Manner::ClosesAtOnce => return Ok(false),
+            Manner::OtherProtocol => to.write_all(b"220 mail.example.com ESMTP\r\n\r\n")?,
+            Manner::Redirects => {
+                let path = head.split(' ').nth(1).unwrap_or("/");
+                write!(to, "HTTP/1.1 307 Temporary Redirect\r\nLocation: {path}\r\nContent-Length: 0\r\n\r\n")?;
+            }
+            Manner::EndlessError => {
+                to.write_all(b"HTTP/1.1 500 Oops\r\n\r\n")?;
+                while !self.over.load(Ordering::Relaxed) {
+                    to.write_all(&[b'x'; 4096])?;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Does what an honest server does: status and body.
+    fn keeps(&self, head: &str, body: Vec<u8>) -> (u16, Vec<u8>) {
+        let mut words = head.split(' ');
+        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().to_owned());
+        let mut objects = locked(&self.objects);
+        match (method, objects.get(&path)) {
+            ("PUT", _) => {
+                objects.insert(path, body);
+                (200, Vec::new())
+            }
+            ("DELETE", _) => (if objects.remove(&path).is_some() { 204 } else { 404 }, Vec::new()),
+            ("GET", Some(object)) => match range(head) {
+                Some((from, to)) => (206, object.get(from..=to.min(object.len() - 1)).unwrap_or_default().to_vec()),
+                None => (200, object.clone()),
+            },
+            ("GET", None) => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
+            _ => (405, Vec::new()),
+        }
+    }
+}
+
+/// The number behind the last `_` of an object's name.
+fn length_asked(head: &str) -> u64 {
+    let path = head.split(' ').nth(1).unwrap_or_default();
+    path.rsplit('_').next().and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+/// The value of a field.
+fn field<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+    let fields = head.lines().filter_map(|line| line.split_once(':'));
+    fields.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+}
+
+fn range(head: &str) -> Option<(usize, usize)> {
+    let (from, to) = field(head, "range")?.strip_prefix("bytes=")?.split_once('-')?;
+    Some((from.parse().ok()?, to.parse().ok()?))
+}
+
+/// The next request; `None`: the client has gone.
+fn take_request(from: &mut impl BufRead) -> std::io::Result<Option<(String, Vec<u8>)>> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if from.read_line(&mut head)? == 0 {
+            return Ok(None);
+        }
+    }
+    let length = field(&head, "content-length").and_then(|digits| digits.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    from.read_exact(&mut body)?;
+    Ok(Some((head, body)))
+}
+
+fn write_answer(to: &mut impl Write, status: u16, body: &[u8], chunked: bool) -> std::io::Result<()> {
+    let mut answer = format!("HTTP/1.1 {status} Word\r\n").into_bytes();
+    if status != 204 && chunked {
+        answer.extend_from_slice(b"Transfer-Encoding: chunked\r\n\r\n");
+        for chunk in body.chunks(1000) {
+            answer.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+            answer.extend_from_slice(chunk);
+            answer.extend_from_slice(b"\r\n");
+        }
+        answer.extend_from_slice(b"0\r\n\r\n");
+    } else {
+        let length = if status == 204 { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+        answer.extend_from_slice(format!("{length}\r\n").as_bytes());
+        answer.extend_from_slice(body);
+    }
+    to.write_all(&answer)
+}
