@@ -358,7 +358,11 @@ impl Recorder {
     /// Completion latencies of a direction so far, by fio's buckets; `None`: the direction has no I/O.
     pub(crate) fn latency_buckets(&self, direction: Direction) -> Option<Vec<u64>> {
         let lane = &self.lanes[direction as usize];
-        lane.clat.as_ref().map(|_| clat_of(lane).histogram.map(|kept| kept.counts()).unwrap_or_default())
+        lane.clat.as_ref()?;
+        // A histogram keeps no zeros behind its last count, and a line of the log has all buckets.
+        let mut counts = clat_of(lane).histogram.map(|kept| kept.counts()).unwrap_or_default();
+        counts.resize(fsdyno_results::BUCKETS, 0);
+        Some(counts)
     }
 
     /// Sets all counters to zero at the end of the ramp.
