@@ -72,7 +72,7 @@ fn tiobench(values: &mut Values, others: Vec<String>) -> Expanded {
     let size = &mut values[0].1;
     if size.is_empty() {
         let error = Diagnostic::new(None, "fio: profile tiobench has no size");
-        return Err(Box::new(error.help("add --size= with MiB; fio takes 4 KiB for each MiB of memory")));
+        return Err(Box::new(error.help("add --size= with MiB")));
     }
     if size.ends_with(|last: char| last.is_ascii_digit()) {
         size.push('m');

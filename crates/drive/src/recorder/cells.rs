@@ -4,6 +4,8 @@
 //! fall inside buckets. A cell is a bucket, or one half of a bucket that contains such a bound. So one look-up and
 //! one addition per I/O give both distributions exactly.
 
+use std::sync::OnceLock;
+
 use fsdyno_results::{BUCKETS, bucket_of};
 
 /// Upper bounds of the coarse classes, exclusive, ns: 10 in ns, 10 in us, 11 in ms; the last class has no bound.
@@ -27,7 +29,7 @@ const fn bounds_ns() -> [u64; 31] {
 /// One cell for each bucket and one for each bound: enough even if every bound splits a bucket.
 pub(crate) const CELLS: usize = BUCKETS + BOUNDS_NS.len();
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Split {
     /// Cell of the values below the threshold.
     cell: u32,
@@ -35,46 +37,47 @@ struct Split {
     threshold_ns: u64,
 }
 
-static SPLITS: [Split; BUCKETS] = splits();
+/// A split for each bucket.
+type Splits = [Split; BUCKETS];
 
-const fn splits() -> [Split; BUCKETS] {
-    let mut splits = [Split { cell: 0, threshold_ns: u64::MAX }; BUCKETS];
-    let mut bucket = 0;
+/// The splits of all workers, made when the first one asks: in the program's file they would take 29 KiB.
+fn splits() -> &'static Splits {
+    static SPLITS: OnceLock<Box<Splits>> = OnceLock::new();
+    SPLITS.get_or_init(make_splits)
+}
+
+fn make_splits() -> Box<Splits> {
+    // On the heap at once: a worker's stack is small.
+    let splits = vec![Split { cell: 0, threshold_ns: u64::MAX }; BUCKETS].into_boxed_slice();
+    let mut splits: Box<Splits> = splits.try_into().unwrap_or_else(|_| unreachable!("the vector has BUCKETS elements"));
     let mut cell = 0;
     let mut bound = 0;
-    while bucket < BUCKETS {
+    for (bucket, split) in splits.iter_mut().enumerate() {
         let (low, high) = (lowest(bucket), lowest(bucket + 1));
         while bound < BOUNDS_NS.len() && BOUNDS_NS[bound] <= low {
             bound += 1;
         }
-        splits[bucket].cell = cell;
+        split.cell = cell;
         cell += 1;
         // Bounds differ at least by a factor of 4/3, so that no bucket above 4 ns contains two of them; smaller
         // buckets hold one value.
         if bound < BOUNDS_NS.len() && BOUNDS_NS[bound] < high {
-            splits[bucket].threshold_ns = BOUNDS_NS[bound];
+            split.threshold_ns = BOUNDS_NS[bound];
             cell += 1;
         }
-        bucket += 1;
     }
     splits
 }
 
 /// The smallest value of a bucket, ns.
-const fn lowest(bucket: usize) -> u64 {
+fn lowest(bucket: usize) -> u64 {
     if bucket < 128 { bucket as u64 } else { ((bucket & 63) as u64 + 64) << ((bucket >> 6) - 1) }
-}
-
-/// The cell of a latency.
-#[inline]
-pub(crate) fn cell_of(latency_ns: u64) -> usize {
-    let split = &SPLITS[bucket_of(latency_ns)];
-    split.cell as usize + usize::from(latency_ns >= split.threshold_ns)
 }
 
 /// Counts by cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Cells {
+    splits: &'static Splits,
     counts: Box<[u64; CELLS]>,
 }
 
@@ -82,12 +85,13 @@ impl Cells {
     pub(crate) fn new() -> Cells {
         // Allocated on the heap at once: a worker's stack is small.
         let counts: Box<[u64]> = vec![0; CELLS].into_boxed_slice();
-        Cells { counts: counts.try_into().expect("the vector has CELLS elements") }
+        Cells { splits: splits(), counts: counts.try_into().expect("the vector has CELLS elements") }
     }
 
     #[inline]
     pub(crate) fn add(&mut self, latency_ns: u64) {
-        self.counts[cell_of(latency_ns)] += 1;
+        let split = &self.splits[bucket_of(latency_ns)];
+        self.counts[split.cell as usize + usize::from(latency_ns >= split.threshold_ns)] += 1;
     }
 
     pub(crate) fn clear(&mut self) {
@@ -96,7 +100,7 @@ impl Cells {
 
     /// Counts by fio's buckets.
     pub(crate) fn buckets(&self) -> Vec<u64> {
-        SPLITS
+        self.splits
             .iter()
             .map(|split| {
                 let cell = split.cell as usize;
@@ -108,7 +112,7 @@ impl Cells {
 
     /// Adds the counts to other classes; each class consists of whole buckets.
     pub(super) fn add_to(&self, classes: &mut [u64], class_of: impl Fn(u64) -> usize) {
-        for (bucket, split) in SPLITS.iter().enumerate() {
+        for (bucket, split) in self.splits.iter().enumerate() {
             let cell = split.cell as usize;
             let upper = if split.threshold_ns == u64::MAX { 0 } else { self.counts[cell + 1] };
             classes[class_of(lowest(bucket))] += self.counts[cell] + upper;
@@ -118,7 +122,7 @@ impl Cells {
     /// Counts by coarse class: 10 in ns, 10 in us, 12 in ms.
     pub(crate) fn classes(&self) -> [u64; 32] {
         let mut classes = [0; 32];
-        for (bucket, split) in SPLITS.iter().enumerate() {
+        for (bucket, split) in self.splits.iter().enumerate() {
             let cell = split.cell as usize;
             classes[class_of(lowest(bucket))] += self.counts[cell];
             if split.threshold_ns != u64::MAX {

@@ -95,12 +95,20 @@ impl Asked {
     }
 }
 
+/// What asks the storage: the question itself.
+type Ask<'a> = Box<dyn FnOnce(Caller<'_>) -> Result<Study, Problem> + 'a>;
+
 /// Asks, saves and prints; returns the exit status.
 pub(crate) fn answer(
     shared: &Shared,
     asked: Asked,
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> ExitCode {
+    // Boxed, so that what all questions share is compiled once.
+    answer_boxed(shared, asked, Box::new(ask))
+}
+
+fn answer_boxed(shared: &Shared, asked: Asked, ask: Ask<'_>) -> ExitCode {
     let Asked { question, places, command } = asked;
     ExitCode::from(supervisor::supervised(|| {
         let mut metrics = None;
@@ -119,7 +127,7 @@ fn try_answer(
     shared: &Shared,
     command: Vec<String>,
     metrics: &mut Option<AnswerFile>,
-    ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
+    ask: Ask<'_>,
 ) -> Result<u8, Problem> {
     let store = if shared.no_store { None } else { store_or_warning(shared) };
     let control = Arc::new(patience::control());

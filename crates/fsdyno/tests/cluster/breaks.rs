@@ -49,7 +49,8 @@ fn the_others_go_on_without_a_worker_that_is_killed() {
     assert_eq!(faces("show run.json --json").document()["complete"].as_bool(), Some(false));
     assert!(faces("show run.json").stdout.contains("Incomplete: some ranks sent no results"));
     for (form, says) in [
-        ("openmetrics", "fsdyno_complete 0\n"),
+        ("openmetrics", "\nfsdyno_complete{question=\"fio\","),
+        ("openmetrics", "\"} 0\n# TYPE fsdyno_end_timestamp_seconds"),
         ("html", "<strong>Incomplete</strong>: some ranks"),
         ("markdown", "**Incomplete.**"),
     ] {

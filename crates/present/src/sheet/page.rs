@@ -2,11 +2,17 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-const STYLE: &str = include_str!("style.css");
+/// The file `style.css`, compressed by the build script.
+const STYLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/style.css.deflated"));
 const SCRIPT: &str = include_str!("script.js");
 
 /// SHA-256 of the page's only script, for the page's policy. A test computes it.
 const SCRIPT_HASH: &str = "sha256-8dLnX8EyQiFo7VadeN0bUrrdPaZMJS9Q9W0sEEoCe7I=";
+
+fn style() -> String {
+    let style = miniz_oxide::inflate::decompress_to_vec(STYLE).expect("the build script has compressed it");
+    String::from_utf8_lossy(&style).into_owned()
+}
 
 /// The whole file.
 pub(super) fn document(title: &str, content: Markup) -> String {
@@ -24,7 +30,7 @@ pub(super) fn document(title: &str, content: Markup) -> String {
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content="fsdyno";
                 title { (title) " – fsdyno" }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(style())) }
             }
             body {
                 main { (content) }
@@ -50,6 +56,6 @@ mod tests {
 
     #[test]
     fn nothing_in_the_script_ends_it() {
-        assert!(!SCRIPT.to_lowercase().contains("</script") && !STYLE.contains("</"));
+        assert!(!SCRIPT.to_lowercase().contains("</script") && !style().contains("</"));
     }
 }
