@@ -256,7 +256,7 @@ const SCENES: [&Scene; 7] =
     [&PAGE_CACHE, &UNWRITTEN_DATA, &WRITES_IN_MEMORY, &DIRECT_NOT_HONOURED, &HOST_CACHE, &FUSE_CACHE, &NFS_DATA_CACHE];
 
 /// Findings that are not on a cache, or do not compare the run's bytes with its storage's, by the data that they use.
-const OTHERS: [(&str, &[&str]); 5] = [
+const OTHERS: [(&str, &[&str]); 6] = [
     (
         "the run and its machine",
         &[
@@ -284,6 +284,7 @@ const OTHERS: [(&str, &[&str]); 5] = [
         &["client-cache", "clocks-drift", "mounts-differ", "node-limit", "ranks-apart", "ranks-missing", "slow-node"],
     ),
     ("commands", &["left-running", "work-differs", "wrote-elsewhere"]),
+    ("answers of a server of objects", &["object-missing"]),
     (
         "what lies where, syncs, requests for names, a link's speed, jobs on one file",
         &[
