@@ -26,17 +26,17 @@ use crate::contract::WAITING;
 use crate::object_tally::ObjectTally;
 use crate::setup::{EngineSetup, EngineSetupError};
 
-/// A request that takes longer has failed, ns; each MiB of it adds as much as below.
+/// Time after which a request has failed, ns; each MiB of the object adds `PER_MIB_NS`.
 const DEADLINE_NS: u64 = 30_000_000_000;
 const PER_MIB_NS: u64 = 1_000_000_000;
 
-/// Longest time until the worker looks at its orders, ns.
+/// Longest time for which a call keeps the worker from reading its stop flag, ns.
 const ORDERS_NS: u64 = 50_000_000;
 
-/// Bytes of a body that is no object: an error's. More are not read, and the connection is given up.
+/// Largest body of an error document that is read, bytes. If the body is longer, the connection is closed.
 const DOCUMENT_BYTES_MAX: u64 = 64 << 10;
 
-/// What is kept of it.
+/// Bytes of an error document that are kept to find its code.
 const DOCUMENT_BYTES_KEPT: usize = 4 << 10;
 
 /// The objects of a worker.
@@ -46,11 +46,11 @@ pub(super) struct Objects {
     address: SocketAddr,
     identity: Option<Identity>,
     stream: Option<Stream>,
-    /// Answers that this connection has carried.
+    /// Number of answers that came over this connection.
     carried: u64,
-    /// The head of the request under way.
+    /// The head of the request in flight.
     head: Vec<u8>,
-    /// What has come and was not taken.
+    /// Received bytes; the first `come` of them are not consumed yet.
     inbox: Box<[u8]>,
     come: usize,
     document: Vec<u8>,
@@ -59,7 +59,7 @@ pub(super) struct Objects {
     tally: ObjectTally,
 }
 
-/// How far the request under way is.
+/// State of the request in flight.
 #[derive(Clone, Copy, Debug)]
 enum Progress {
     Idle,
@@ -76,14 +76,14 @@ struct Times {
     deadline_ns: u64,
 }
 
-/// An answer of which the head has come.
+/// An answer whose head has been received.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     head: ResponseHead,
     chunks: Chunks,
-    /// Bytes of the body that have come.
+    /// Number of received bytes of the body.
     come: u64,
-    /// They are an object, which belongs into the buffer.
+    /// Whether the body is the object, which goes to the buffer of the I/O.
     is_object: bool,
 }
 
@@ -94,7 +94,7 @@ impl std::fmt::Debug for Objects {
 }
 
 impl Objects {
-    /// Connects. Whatever is wrong with names and keys is told now.
+    /// Connects. Wrong names and missing keys are errors here, before the clock starts.
     pub(super) fn new(setup: &EngineSetup<'_>) -> Result<Objects, EngineSetupError> {
         let options = &setup.options.object;
         let endpoint = setup::endpoint(options)?;
@@ -128,7 +128,7 @@ impl Objects {
         &self.tally
     }
 
-    /// Does a request. Answers its bytes, a negative errno, or that it waits.
+    /// Continues the request. Returns its bytes, a negative errno, or `WAITING`.
     pub(super) fn request(&mut self, op: &Op, place: &mut [u8]) -> i64 {
         let Some(direction) = op.kind.direction() else { return -i64::from(EINVAL) };
         let outcome = self.advance(op, direction, place);
@@ -142,9 +142,9 @@ impl Objects {
         if matches!(trouble, Trouble::Waits) && self.clock.now_ns() < self.deadline_ns() {
             return WAITING;
         }
-        // What is left of an answer would be taken for the next one's.
+        // The rest of this answer would be read as the next answer: the connection is closed.
         (self.progress, self.stream) = (Progress::Idle, None);
-        let (code, lines) = trouble.told(op.kind, op.length);
+        let (code, lines) = trouble.errno_and_lines(op.kind, op.length);
         if self.tally.failure.is_empty() {
             self.tally.failure = lines;
         }
@@ -173,7 +173,7 @@ impl Objects {
                     }
                 }
             }
-            // A few bytes now and then must not keep the worker from its orders.
+            // A server that sends a few bytes at a time must not keep the worker from its stop flag.
             if self.clock.now_ns() > until_ns {
                 return Err(Trouble::Waits);
             }
@@ -210,7 +210,7 @@ impl Objects {
         Ok(ObjectRequest { method, path: "", offset: op.offset, length: op.length, body })
     }
 
-    /// In the place of a connection that the server has closed.
+    /// Opens a connection in place of one that the server has closed.
     #[cold]
     fn reconnect(&mut self) -> Result<(), Trouble> {
         let began_ns = self.clock.now_ns();
@@ -240,7 +240,7 @@ impl Objects {
 
     fn take_head(&mut self, op: &Op, mut times: Times) -> Result<(), Trouble> {
         let stream = self.stream.as_mut().ok_or(Trouble::Closed)?;
-        // There is room: a head that fills what is meant for it is a fault.
+        // The inbox has room: the parser refuses a head as long as HEAD_BYTES_MAX.
         let bytes = match stream.receive(&mut self.inbox[self.come..]) {
             Err(error) if is_wait(&error) => return Err(Trouble::Waits),
             Err(error) if is_closed(&error) => 0,
@@ -268,7 +268,8 @@ impl Objects {
         Ok(())
     }
 
-    /// Nothing of an answer has come. A connection that had served before was closed while it was idle.
+    /// The connection ended before an answer. If it had carried answers, the server closed it while it was idle, and the
+    /// request goes over a new one.
     #[cold]
     fn closed_before_answer(&mut self) -> Result<(), Trouble> {
         if self.come > 0 || self.carried == 0 {
@@ -278,7 +279,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Takes what there is of the body; true: it is whole.
+    /// Receives a part of the body; true: the body is complete.
     fn take_body(&mut self, op: &Op, place: &mut [u8], mut answer: Answer) -> Result<bool, Trouble> {
         let outcome = self.part_of_body(op, place, &mut answer);
         if let Progress::Body { answer: kept, .. } = &mut self.progress {
@@ -288,7 +289,7 @@ impl Objects {
     }
 
     fn part_of_body(&mut self, op: &Op, place: &mut [u8], answer: &mut Answer) -> Result<bool, Trouble> {
-        // What came with the head, or before.
+        // Bytes that were received with the head or by the call before.
         let taken = self.take_come(place, answer)?;
         self.inbox.copy_within(taken..self.come, 0);
         self.come -= taken;
@@ -324,7 +325,7 @@ impl Objects {
         }
     }
 
-    /// Gives what has come to the buffer, or to the document; returns how much of it was the body's.
+    /// Copies received bytes to the buffer or to the error document; returns how many of them belong to the body.
     fn take_come(&mut self, place: &mut [u8], answer: &mut Answer) -> Result<usize, Trouble> {
         let (document, is_object) = (&mut self.document, answer.is_object);
         let mut beyond = false;
@@ -358,7 +359,7 @@ impl Objects {
         if beyond { Err(Trouble::Length { status: answer.head.status, length: come }) } else { Ok(taken) }
     }
 
-    /// The answer is whole: what it says.
+    /// The answer is complete: counts it, and judges its status.
     fn end(&mut self, op: &Op, direction: Direction, place: &mut [u8], times: Times) -> Result<i64, Trouble> {
         let Progress::Body { answer, .. } = self.progress else { return Err(Trouble::Closed) };
         let end_ns = self.clock.now_ns();
@@ -370,7 +371,7 @@ impl Objects {
         ];
         self.tally.answered(direction, status, phases_ns);
         self.carried += 1;
-        // What came behind the answer belongs to no request.
+        // Bytes behind the answer belong to no request: the connection is closed.
         if !answer.head.keeps_alive || self.come > 0 {
             self.stream = None;
         }
@@ -392,7 +393,7 @@ impl Objects {
     }
 }
 
-/// The other side has ended the connection.
+/// Whether the server has closed the connection.
 fn is_closed(error: &io::Error) -> bool {
     matches!(
         error.kind(),

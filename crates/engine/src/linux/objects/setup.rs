@@ -1,4 +1,4 @@
-//! What is found out before the clock starts: names, addresses, keys.
+//! Resolves names, addresses and keys before the clock starts.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};

@@ -24,7 +24,7 @@ pub(super) enum Stream {
     Encrypted(Box<Encrypted>),
 }
 
-/// What is sent: a head and a body, with the bytes of both that are on their way.
+/// A request to send: its head, its body, and the number of bytes already sent.
 pub(super) struct Outgoing<'a> {
     pub(super) head: &'a [u8],
     pub(super) body: &'a [u8],
@@ -44,10 +44,10 @@ impl<'a> Outgoing<'a> {
     }
 }
 
-/// Who the server must be.
+/// TLS settings, and the name that the server's certificate must have.
 pub(super) type Identity = (Arc<ClientConfig>, ServerName<'static>);
 
-/// A connection that stands, and how long it took: its own time and that of the handshake.
+/// An open connection, with the time to connect and the time of the TLS handshake.
 pub(super) struct Connected {
     pub(super) stream: Stream,
     pub(super) connect_ns: u64,
@@ -108,7 +108,7 @@ pub(super) struct Encrypted {
     socket: TcpStream,
     session: ClientConnection,
     inbox: Box<[u8]>,
-    /// What of the inbox has come and was not read.
+    /// The part of the inbox that is received and not yet given to the TLS session.
     unread: std::ops::Range<usize>,
 }
 
@@ -192,7 +192,7 @@ impl Encrypted {
     }
 }
 
-/// Nothing has come yet, and something may.
+/// Whether the error only means that no bytes have arrived yet.
 pub(super) fn is_wait(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::TimedOut)
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a request, in fio's words where fio has some.
+//! Why a request failed, as an errno and as lines for people; fio's words where fio has them.
 
 use std::io;
 
@@ -6,11 +6,11 @@ use fsdyno_object::Fault;
 use fsdyno_os::errno::{EIO, ETIMEDOUT};
 use fsdyno_workload::OpKind;
 
-/// Why a request is not done.
+/// Why a request is not complete.
 pub(super) enum Trouble {
-    /// It is not over yet.
+    /// The request is still in flight.
     Waits,
-    /// It takes too long.
+    /// The request has passed its deadline.
     TooSlow,
     /// The server has closed the connection without an answer.
     Closed,
@@ -22,13 +22,13 @@ pub(super) enum Trouble {
     Length { status: u16, length: u64 },
     /// The connection ended within an answer.
     Short { come: u64, length: u64 },
-    /// The server does not do it.
+    /// The server refused the request.
     Refused { status: u16, code: Option<String> },
 }
 
 impl Trouble {
     /// An errno, and lines for people.
-    pub(super) fn told(self, kind: OpKind, asked: u64) -> (i32, Vec<String>) {
+    pub(super) fn errno_and_lines(self, kind: OpKind, asked: u64) -> (i32, Vec<String>) {
         let line = match self {
             Trouble::Waits | Trouble::TooSlow => {
                 return (ETIMEDOUT, vec!["the server has not answered in time".to_owned()]);

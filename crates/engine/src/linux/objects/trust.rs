@@ -1,4 +1,4 @@
-//! Whose certificates are believed.
+//! Decides which certificates a TLS connection accepts.
 
 use std::sync::{Arc, OnceLock};
 
@@ -36,7 +36,7 @@ fn make(checks: bool) -> Result<Arc<ClientConfig>, String> {
     Ok(Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
 }
 
-/// `https=insecure`: connections are encrypted, and nobody knows who the other side is.
+/// `https=insecure`: the connection is encrypted, but the server's certificate is not checked.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 
