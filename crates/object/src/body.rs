@@ -1,92 +1,95 @@
-//! Bodies in chunks, read as they come.
+//! Reads bodies that servers send in chunks (RFC 9112, 7.1), part by part as they arrive.
 
 use crate::Fault;
 
-/// Where the reader of a chunked body stands.
+/// The part of a chunked body that the next byte belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum At {
-    /// In the digits of a size.
+enum BodyPart {
+    /// The digits of a chunk's size.
     #[default]
     Size,
-    /// Behind them, up to the end of the line.
+    /// What follows the size on the same line.
     Extension,
-    /// In the bytes of a chunk, with this number left.
+    /// The data of a chunk.
     Data,
-    /// Behind them: the line end.
+    /// The end of the line after the data.
     DataEnd,
-    /// In the lines behind the last chunk.
+    /// The lines after the last chunk.
     Trailer,
-    /// Behind all of it.
+    /// Nothing: the body has ended.
     End,
 }
 
-/// Bytes that are no data, at most in a row: of a size with its extension, or of all trailers.
+/// The longest line of a size with its extension, and the largest number of bytes in all trailers.
 const LINE_BYTES_MAX: u32 = 4096;
 
-/// Takes the data out of a body in chunks.
+/// Takes the data out of a chunked body.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Chunks {
-    at: At,
-    left: u64,
-    digits: u8,
-    /// Bytes of the line so far.
-    line: u32,
-    /// The line has nothing but its end.
-    blank: bool,
+    part: BodyPart,
+    /// Bytes of the chunk that have not arrived yet.
+    data_left: u64,
+    size_digits: u8,
+    /// Bytes of the current line until now.
+    line_bytes: u32,
+    /// Whether the current line has had no byte but those of a line end.
+    line_is_empty: bool,
 }
 
 impl Chunks {
-    /// The body is over.
+    /// Whether the whole body has been read.
     pub fn ended(&self) -> bool {
-        self.at == At::End
+        self.part == BodyPart::End
     }
 
-    /// Reads what has come, gives data to `sink` and returns how many bytes were part of the body.
+    /// Reads the next bytes of the connection and passes the data among them to `sink`. Returns how many of the bytes
+    /// belong to the body.
     pub fn feed(&mut self, bytes: &[u8], mut sink: impl FnMut(&[u8])) -> Result<usize, Fault> {
         let mut at = 0;
-        while at < bytes.len() && self.at != At::End {
-            if self.at == At::Data {
-                let part = self.left.min((bytes.len() - at) as u64) as usize;
-                sink(&bytes[at..at + part]);
-                at += part;
-                self.left -= part as u64;
-                if self.left == 0 {
-                    self.turn_to(At::DataEnd);
+        while at < bytes.len() && self.part != BodyPart::End {
+            if self.part == BodyPart::Data {
+                let length = self.data_left.min((bytes.len() - at) as u64) as usize;
+                sink(&bytes[at..at + length]);
+                at += length;
+                self.data_left -= length as u64;
+                if self.data_left == 0 {
+                    self.begin(BodyPart::DataEnd);
                 }
                 continue;
             }
-            self.step(bytes[at])?;
+            self.read_byte(bytes[at])?;
             at += 1;
         }
         Ok(at)
     }
 
-    fn turn_to(&mut self, at: At) {
-        (self.at, self.line, self.blank) = (at, 0, true);
+    fn begin(&mut self, part: BodyPart) {
+        (self.part, self.line_bytes, self.line_is_empty) = (part, 0, true);
     }
 
-    fn step(&mut self, byte: u8) -> Result<(), Fault> {
-        self.line += 1;
-        if self.line > LINE_BYTES_MAX {
+    /// Reads a byte that is not data.
+    fn read_byte(&mut self, byte: u8) -> Result<(), Fault> {
+        self.line_bytes += 1;
+        if self.line_bytes > LINE_BYTES_MAX {
             return Err(Fault::Chunks);
         }
-        match (self.at, byte) {
-            (At::Size, _) if byte.is_ascii_hexdigit() && self.digits < 15 => {
-                self.left = self.left << 4 | u64::from((byte as char).to_digit(16).unwrap_or(0));
-                self.digits += 1;
+        match (self.part, byte) {
+            (BodyPart::Size, _) if byte.is_ascii_hexdigit() && self.size_digits < 15 => {
+                self.data_left = self.data_left << 4 | u64::from((byte as char).to_digit(16).unwrap_or(0));
+                self.size_digits += 1;
             }
-            (At::Size, b';' | b' ' | b'\t' | b'\r') if self.digits > 0 => self.at = At::Extension,
-            (At::Size | At::Extension, b'\n') if self.digits > 0 => {
-                self.digits = 0;
-                self.turn_to(if self.left > 0 { At::Data } else { At::Trailer });
+            (BodyPart::Size, b';' | b' ' | b'\t' | b'\r') if self.size_digits > 0 => self.part = BodyPart::Extension,
+            (BodyPart::Size | BodyPart::Extension, b'\n') if self.size_digits > 0 => {
+                self.size_digits = 0;
+                self.begin(if self.data_left > 0 { BodyPart::Data } else { BodyPart::Trailer });
             }
-            (At::Extension, _) => {}
-            (At::DataEnd, b'\r') if self.line == 1 => {}
-            (At::DataEnd, b'\n') => self.turn_to(At::Size),
-            (At::Trailer, b'\n') if self.blank => self.turn_to(At::End),
-            (At::Trailer, b'\n') => self.blank = true,
-            (At::Trailer, b'\r') => {}
-            (At::Trailer, _) => self.blank = false,
+            (BodyPart::Extension, _) => {}
+            (BodyPart::DataEnd, b'\r') if self.line_bytes == 1 => {}
+            (BodyPart::DataEnd, b'\n') => self.begin(BodyPart::Size),
+            (BodyPart::Trailer, b'\n') if self.line_is_empty => self.begin(BodyPart::End),
+            (BodyPart::Trailer, b'\n') => self.line_is_empty = true,
+            (BodyPart::Trailer, b'\r') => {}
+            (BodyPart::Trailer, _) => self.line_is_empty = false,
             _ => return Err(Fault::Chunks),
         }
         Ok(())
@@ -97,7 +100,7 @@ impl Chunks {
 mod tests {
     use super::*;
 
-    /// Fed in parts of this size: the data, the bytes used, whether it has ended.
+    /// Feeds the text in parts of this size. Returns the data, how many bytes the body had, and whether it has ended.
     fn fed(text: &[u8], part: usize) -> Result<(Vec<u8>, usize, bool), Fault> {
         let (mut chunks, mut data, mut used) = (Chunks::default(), Vec::new(), 0);
         for part in text.chunks(part) {

@@ -1,20 +1,20 @@
-//! Keys as people's other programs take them: from the environment, or from the usual file.
+//! Reads keys from where the programs of AWS also look for them: the environment, or a `credentials` file.
 
 use fsdyno_job::Secret;
 
-/// A key with its secret.
+/// An access key with its secret.
 #[derive(Clone)]
 pub struct Credentials {
-    /// The public part.
+    /// The public part of the key.
     pub key_id: String,
-    /// The secret part.
+    /// The secret part of the key.
     pub secret: Secret,
-    /// Of a session; empty: the key is permanent.
+    /// The token of a session; empty when the key is permanent.
     pub token: Secret,
 }
 
 impl Credentials {
-    /// From the variables that AWS' own programs read; `None`: there is no whole key.
+    /// Reads the environment variables of the AWS programs. Returns `None` when the key or its secret is missing.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Credentials> {
         let set = |name: &str| variable(name).filter(|text| !text.is_empty());
         Some(Credentials {
@@ -24,7 +24,7 @@ impl Credentials {
         })
     }
 
-    /// From the text of a `credentials` file, of the section of this name.
+    /// Reads the section of this name in the text of a `credentials` file.
     pub fn from_file(text: &str, profile: &str) -> Option<Credentials> {
         let mut found: [Option<&str>; 3] = [None; 3];
         let mut inside = false;

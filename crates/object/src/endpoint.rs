@@ -1,18 +1,18 @@
-//! Where a server is.
+//! The address of a server.
 
-/// A server's name or address, and its port.
+/// The name or address of a server, and its port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Name, or address without the brackets of IPv6.
+    /// The name, or the address without the brackets of IPv6.
     pub host: String,
-    /// Its port.
+    /// The port.
     pub port: u16,
-    /// As requests name it: without a port where that is the usual one.
+    /// The value of the header `Host`: it has no port when the port is the usual one.
     pub authority: String,
 }
 
 impl Endpoint {
-    /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`; `None`: it is none of these.
+    /// Reads `host`, `host:port`, `[::1]` or `[::1]:port`. Returns `None` for any other text.
     pub fn parse(text: &str, tls: bool) -> Option<Endpoint> {
         let usual = if tls { 443 } else { 80 };
         let (host, port) = match text.strip_prefix('[').map(|rest| rest.split_once(']')) {

@@ -1,18 +1,18 @@
-//! SHA-256 and HMAC, fed in parts, so that nothing has to be joined in memory.
+//! SHA-256 and HMAC of texts in several parts, which need not be joined in memory.
 
 use sha2::{Digest, Sha256};
 
-/// A hash, or a key made of one.
+/// A hash, or a key that was made from a hash.
 pub(crate) type Sum = [u8; 32];
 
-/// Bytes of a block of SHA-256.
+/// The length of a block of SHA-256 in bytes.
 const BLOCK: usize = 64;
 
 pub(crate) fn sha256(bytes: &[u8]) -> Sum {
     Sha256::digest(bytes).into()
 }
 
-/// HMAC with SHA-256 (RFC 2104). Keys are shorter than a block: a secret, or a hash.
+/// HMAC with SHA-256 (RFC 2104). A key that is longer than a block is replaced by its hash.
 pub(crate) fn hmac(key: &[u8], parts: &[&[u8]]) -> Sum {
     let mut block = [0; BLOCK];
     if key.len() > BLOCK {
@@ -25,7 +25,7 @@ pub(crate) fn hmac(key: &[u8], parts: &[&[u8]]) -> Sum {
     outer.chain_update(inner.finalize()).finalize().into()
 }
 
-/// A sum in hexadecimal.
+/// A hash in hexadecimal digits.
 pub(crate) struct Hex([u8; 64]);
 
 impl Hex {

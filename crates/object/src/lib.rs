@@ -1,5 +1,6 @@
-//! Requests to object stores and what is read of their answers: signatures (AWS version 4, in a header), heads of requests
-//! and answers (HTTP/1.1), error documents, addresses, credentials. Pure: no socket, no file, no clock.
+//! Makes requests to object stores and reads the answers: signatures (AWS version 4, in a header), heads of requests
+//! and answers (HTTP/1.1), error documents, addresses of servers, credentials. The crate uses no socket, no file and
+//! no clock.
 #![forbid(unsafe_code)]
 
 mod body;
@@ -25,16 +26,16 @@ pub use xml::error_code;
 /// Why an answer cannot be understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// More than [`HEAD_BYTES_MAX`], or more fields than any server needs.
+    /// The head has more bytes than [`HEAD_BYTES_MAX`], or more fields than any server needs.
     #[error("the head of the answer does not end")]
     EndlessHead,
-    /// No HTTP.
-    #[error("the answer is no HTTP")]
+    /// The text is not HTTP.
+    #[error("the answer is not HTTP")]
     NoHttp,
-    /// Two lengths, or one that is no number.
+    /// The head gives two different lengths, or a length that is not a number.
     #[error("the answer gives no single length")]
     Length,
-    /// A size or an end of a chunk that is none.
+    /// A chunk has no valid size or no valid end.
     #[error("the chunks of the answer are damaged")]
     Chunks,
 }

@@ -1,4 +1,4 @@
-//! Requests of one job: what the heads of all have in common is made once.
+//! Makes the heads of a job's requests. The parts that all heads share are made once.
 
 use std::io::Write;
 
@@ -11,20 +11,20 @@ use crate::text::{base64, push_encoded};
 use crate::time::Stamp;
 use crate::{Credentials, Endpoint};
 
-/// Of a body that TLS protects: to hash it would cost more than to send it.
+/// Stands in place of the hash of a body that TLS protects: hashing a body costs more than sending it.
 const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 
-/// Room for the line of a signature, so that none is asked for later.
+/// The initial capacity for the line of a signature, so that no later request allocates memory for it.
 const LINE_BYTES: usize = 1024;
 
-/// What is done with an object.
+/// What a request does with an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// It is read.
+    /// Reads the object or a part of it.
     Get,
-    /// It is written, whole.
+    /// Writes the whole object.
     Put,
-    /// It is removed.
+    /// Removes the object.
     Delete,
 }
 
@@ -41,32 +41,33 @@ impl Method {
 /// One request.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectRequest<'a> {
-    /// What is done.
+    /// What the request does.
     pub method: Method,
-    /// The file's name, made by [`encoded_path`].
+    /// The name of the job's file, as [`encoded_path`] returns it.
     pub path: &'a str,
-    /// First byte.
+    /// The first byte that is read or written, counted from the start of the file.
     pub offset: u64,
-    /// Bytes.
+    /// How many bytes are read or written.
     pub length: u64,
-    /// What is written; empty of other methods.
+    /// The bytes that a `Put` writes; empty for other methods.
     pub body: &'a [u8],
 }
 
 /// Makes the heads of requests.
 pub struct Requests {
     authority: String,
-    /// One object for each file, of which parts are read; else one for each block.
+    /// Whether each file is one object, of which requests read parts; otherwise each block is an object.
     ranges: bool,
     access: Access,
 }
 
-/// How the server knows who asks.
+/// How a request proves who sends it.
 enum Access {
-    /// A line of the head, or none.
+    /// With this line of the head; the line is empty when the server asks for no proof.
     Line(Secret),
-    /// The token of a session, and a sum of each body.
+    /// With this token of a session. The head also has the MD5 sum of each body.
     Swift(Secret),
+    /// With a signature.
     Signed(Box<Signed>),
 }
 
@@ -76,14 +77,14 @@ struct Signed {
     storage_class: String,
     customer_key: Option<CustomerKey>,
     signs_bodies: bool,
-    /// The second that `stamp` is made of.
+    /// The time that `stamp` shows, in seconds since 1970.
     second: u64,
     stamp: Stamp,
-    /// Kept for its room.
+    /// A buffer that all signatures use in turn.
     line: Vec<u8>,
 }
 
-/// The key that the server encrypts an object with, and forgets.
+/// The key with which the server encrypts an object, and which the server does not keep.
 struct CustomerKey {
     algorithm: String,
     key: Secret,
@@ -91,7 +92,7 @@ struct CustomerKey {
 }
 
 impl Requests {
-    /// Over TLS bodies are not signed, as it protects them.
+    /// Prepares the requests of a job. With TLS, bodies are not signed, because TLS protects them.
     pub fn new(options: &ObjectOptions, endpoint: &Endpoint, key: Option<Credentials>) -> Requests {
         let access = match (options.dialect, key) {
             (ObjectDialect::S3, Some(key)) => Access::Signed(Box::new(Signed::new(options, key))),
@@ -101,12 +102,13 @@ impl Requests {
         Requests { authority: endpoint.authority.clone(), ranges: options.ranges, access }
     }
 
-    /// Whether requests have a signature that covers what they send.
+    /// Whether the signature of a request covers its body.
     pub fn signs_bodies(&self) -> bool {
         matches!(&self.access, Access::Signed(signed) if signed.signs_bodies)
     }
 
-    /// Replaces `head` by the head of this request. Allocates nothing once `head` has the room of the longest one.
+    /// Replaces the content of `head` by the head of this request. Allocates nothing when the longest head fits into the
+    /// capacity of `head`.
     pub fn write_head(&mut self, head: &mut Vec<u8>, request: &ObjectRequest<'_>, epoch_s: u64) {
         head.clear();
         let method = request.method.word();
@@ -178,7 +180,7 @@ impl Signed {
         let stamp = self.stamp;
         let hash = self.signs_bodies.then(|| Hex::of(&sha256(request.body)));
         let payload = hash.as_ref().map_or(UNSIGNED, Hex::as_str);
-        // In the order of their names.
+        // The signature needs the headers in the order of their names.
         let mut headers = [("", ""); 8];
         let mut count = 0;
         let mut add = |name, value| {
@@ -203,7 +205,7 @@ impl Signed {
         for (name, value) in &headers[1..] {
             put(head, &[name, ": ", value, "\r\n"]);
         }
-        // The signature is appended behind the path that it reads.
+        // The signature reads the path in `head`, so it is made in a second buffer and appended.
         let (before, mut line) = (std::mem::take(head), std::mem::take(&mut self.line));
         let canonical = Canonical {
             method: request.method.word(),
@@ -220,7 +222,7 @@ impl Signed {
     }
 }
 
-/// The line of a name with a password.
+/// The header line for a user with a password; empty when the job has neither.
 fn basic(options: &ObjectOptions) -> Secret {
     if options.user.is_empty() && options.password.is_empty() {
         return Secret::default();
@@ -239,11 +241,11 @@ fn put_hex(head: &mut Vec<u8>, byte: u8) {
 
 fn write_number(head: &mut Vec<u8>, before: &str, number: u64) {
     put(head, &[before]);
-    // Memory takes what is written to it.
+    // Writing to a vector cannot fail.
     let _ = write!(head, "{number}");
 }
 
-/// The name of a file as a path of requests; `None`: it does not begin with `/`.
+/// Makes the path of a request from the name of a file. Returns `None` when the name does not begin with `/`.
 pub fn encoded_path(name: &[u8]) -> Option<String> {
     let mut path = String::with_capacity(name.len());
     for byte in name.strip_prefix(b"/").map(|_| name)? {

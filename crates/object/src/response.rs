@@ -1,40 +1,40 @@
-//! The head of an answer.
+//! Reads the head of an answer.
 
 use crate::Fault;
 
-/// No head is longer: that of a store has less than a thousand bytes.
+/// The longest head that is read. Those of object stores have less than a thousand bytes.
 pub const HEAD_BYTES_MAX: usize = 16 << 10;
 
-/// No head has more fields.
+/// The largest number of fields in a head that is read.
 const FIELDS_MAX: usize = 100;
 
-/// How the end of a body is known.
+/// Where a body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// After this number of bytes; 0: there is none.
+    /// The body ends after this number of bytes; 0 when the answer has no body.
     Bytes(u64),
-    /// After the last chunk.
+    /// The body ends after its last chunk.
     Chunks,
-    /// When the server closes the connection.
+    /// The body ends when the server closes the connection.
     UntilClose,
 }
 
-/// What is known of an answer before its body.
+/// What the head of an answer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResponseHead {
-    /// 200, 404, …
+    /// The status: 200, 404, …
     pub status: u16,
-    /// What follows.
+    /// Where the body ends.
     pub body: Body,
-    /// The server takes further requests on this connection.
+    /// Whether the server takes further requests on this connection.
     pub keeps_alive: bool,
-    /// Bytes of the head itself.
+    /// The length of the head itself.
     pub head_bytes: usize,
 }
 
 impl ResponseHead {
-    /// Reads the head of a whole answer; `Ok(None)`: it has not come whole yet. Interim answers before it (100, 103) are
-    /// left out.
+    /// Reads the head of an answer. Returns `Ok(None)` when the head has not arrived completely. Skips interim answers
+    /// (100, 103).
     pub fn parse(bytes: &[u8]) -> Result<Option<ResponseHead>, Fault> {
         let mut skipped = 0;
         while let Some(mut head) = parse_one(&bytes[skipped..])? {
@@ -81,7 +81,7 @@ fn parse_one(bytes: &[u8]) -> Result<Option<ResponseHead>, Fault> {
     }
     let body = match (status, chunked, length) {
         (..200 | 204 | 304, _, _) => Body::Bytes(0),
-        // Two ends: whoever believes the other one reads what is no answer.
+        // The two fields can name two ends. A proxy that uses the other one takes data for the next answer.
         (_, true, Some(_)) => return Err(Fault::Length),
         (_, true, None) => Body::Chunks,
         (_, false, Some(length)) => Body::Bytes(length),

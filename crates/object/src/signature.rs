@@ -1,4 +1,4 @@
-//! AWS' signature, version 4, as a header.
+//! Signs requests with version 4 of AWS' signatures, in a header.
 
 use fsdyno_job::Secret;
 use sha2::{Digest, Sha256};
@@ -8,25 +8,25 @@ use crate::time::Stamp;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// What is signed of a request.
+/// The parts of a request that the signature covers.
 #[derive(Clone, Copy, Debug)]
 pub struct Canonical<'a> {
-    /// `GET`, …
+    /// The method: `GET`, …
     pub method: &'a str,
-    /// As it stands in the request, encoded once.
+    /// The path as the request has it, encoded once.
     pub path: &'a str,
-    /// Sorted and encoded; empty: there is none.
+    /// The parameters of the query, sorted and encoded; empty when the request has none.
     pub query: &'a str,
-    /// Names in small letters and in their order, with values that no blank surrounds.
+    /// Names in lower case and sorted, each with its value without blanks around it.
     pub headers: &'a [(&'a str, &'a str)],
-    /// The hash of the body, or the word that says that it is not signed.
+    /// The hash of the body, or the word that says that the body is not signed.
     pub payload: &'a str,
 }
 
 /// Signs requests with one key.
 pub struct Signer {
     key_id: String,
-    /// Behind the word that the keys of days are made with.
+    /// The secret with the prefix `AWS4`, from which the key of each day is made.
     secret: Secret,
     region: String,
     service: &'static str,
@@ -42,16 +42,17 @@ impl Drop for Signer {
 }
 
 impl Signer {
-    /// For a region and a service, `s3`.
+    /// Makes a signer for a region and a service (`s3`).
     pub fn new(key_id: &str, secret: Secret, region: &str, service: &'static str) -> Signer {
         let (key_id, region) = (key_id.to_owned(), region.to_owned());
         let secret = Secret::new(format!("AWS4{}", secret.reveal()));
         Signer { key_id, secret, region, service, day: [0; 8], key: [0; 32] }
     }
 
-    /// Appends the header `Authorization` with its line end. Allocates nothing where `head` has room.
+    /// Appends the header `Authorization` with its line end. Allocates nothing when the header fits into the capacity of
+    /// `head`.
     pub fn authorize(&mut self, head: &mut Vec<u8>, request: &Canonical<'_>, at: &Stamp) {
-        self.turn_to(at.day());
+        self.make_key_of(at.day());
         let canonical = canonical_hash(request);
         let (stamp, day) = (at.as_str(), at.day());
         let to_sign: [&str; 11] = [
@@ -75,8 +76,8 @@ impl Signer {
         [", Signature=", signature.as_str(), "\r\n"].into_iter().for_each(put);
     }
 
-    /// The key of a day is made once.
-    fn turn_to(&mut self, day: &str) {
+    /// Makes the key of this day, unless the signer has it.
+    fn make_key_of(&mut self, day: &str) {
         if self.day == day.as_bytes() {
             return;
         }
@@ -96,7 +97,7 @@ fn signed_names(request: &Canonical<'_>, put: &mut impl FnMut(&str)) {
     }
 }
 
-/// The hash of the request in its canonical form, which is never joined.
+/// The hash of the request in its canonical form. The parts are hashed one after another and never joined.
 fn canonical_hash(request: &Canonical<'_>) -> Hex {
     let mut hash = Sha256::new();
     let mut put = |text: &str| hash.update(text.as_bytes());
@@ -167,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Of AWS' test suite for version 4.
+    /// Requests of AWS' test suite for version 4.
     #[test]
     fn requests_of_the_test_suite_have_their_signatures() {
         let headers = [("host", "example.amazonaws.com"), ("x-amz-date", "20150830T123600Z")];
@@ -192,7 +193,7 @@ mod tests {
         }
     }
 
-    /// Another day has another key; the day before is made again.
+    /// Each day has its own key. A return to an earlier day makes the same key again.
     #[test]
     fn the_key_follows_the_day() {
         let mut signer = Signer::new("a", Secret::new("b".to_owned()), "r", "s3");

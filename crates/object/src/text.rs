@@ -1,4 +1,4 @@
-//! Texts of other alphabets.
+//! Encodes bytes in the alphabets of requests: base64 and percent-encoding.
 
 /// Base64 with padding (RFC 4648).
 pub(crate) fn base64(bytes: &[u8]) -> String {
@@ -14,7 +14,7 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// Appends a byte as it stands in a path (RFC 3986): what is not unreserved is `%XX`.
+/// Appends a byte in the form that it has in a path (RFC 3986): `%XX`, unless the byte is an unreserved character.
 pub(crate) fn push_encoded(text: &mut String, byte: u8) {
     if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
         text.push(byte as char);

@@ -1,11 +1,11 @@
-//! Moments as signatures write them.
+//! Times in the form that signatures need.
 
-/// `20130524T000000Z`.
+/// A time in UTC: `20130524T000000Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp([u8; 16]);
 
 impl Stamp {
-    /// Of a number of seconds since 1970, up to the year 9999.
+    /// The time of this number of seconds since 1970, up to the year 9999.
     pub fn of_epoch_s(seconds: u64) -> Stamp {
         let (days, second) = (seconds / 86_400, seconds % 86_400);
         let (year, month, day) = date_of(days);
@@ -26,16 +26,17 @@ impl Stamp {
         str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// `20130524`.
+    /// The date alone: `20130524`.
     pub fn day(&self) -> &str {
         &self.as_str()[..8]
     }
 }
 
-/// Year, month and day of the Gregorian calendar. Years begin in March here, so that the day that not all have is the last.
+/// Year, month and day of the Gregorian calendar. The calculation lets years begin in March, so that a leap day is the
+/// last day of its year.
 fn date_of(days: u64) -> (u64, u64, u64) {
     const DAYS_OF_400_YEARS: u64 = 146_097;
-    // Days from the first of March of the year 0 to the first of January 1970.
+    // 719,468 days lie between 1 March of the year 0 and 1 January 1970.
     let days = days + 719_468;
     let (cycle, day) = (days / DAYS_OF_400_YEARS, days % DAYS_OF_400_YEARS);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

@@ -1,12 +1,14 @@
-//! Documents of stores. Document types are refused: entities of their own can grow without bound.
+//! Reads error documents of object stores. A document with a document type is refused, because its entities can grow
+//! without bound.
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-/// No code is longer.
+/// The longest code that is read.
 const CODE_BYTES_MAX: usize = 64;
 
-/// `SignatureDoesNotMatch`: the code of an error document; `None`: the text is no such document.
+/// The code of an error document, for example `SignatureDoesNotMatch`. Returns `None` when the text is not an error
+/// document.
 pub fn error_code(document: &[u8]) -> Option<String> {
     let mut reader = Reader::from_reader(document);
     let mut path: Vec<bool> = Vec::new();

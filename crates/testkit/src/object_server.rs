@@ -40,7 +40,7 @@ pub enum Manner {
     Silent,
     /// Closes the connection when a request has come.
     ClosesAtOnce,
-    /// Answers with what is no HTTP.
+    /// Answers with a text that is not HTTP.
     OtherProtocol,
     /// Redirects each request to itself.
     Redirects,

@@ -71,7 +71,7 @@ fn each_fault_of_a_server_is_an_error_in_bounded_time() {
         (Manner::OtherLength(8192), "read", "more than 4096 bytes"),
         (Manner::OtherLength(100), "read", "the answer has 100 bytes"),
         (Manner::ClosesAtOnce, "read", "closed the connection without an answer"),
-        (Manner::OtherProtocol, "read", "the answer is no HTTP"),
+        (Manner::OtherProtocol, "read", "the answer is not HTTP"),
         (Manner::Redirects, "read", "DDIR_READ failed with HTTP status code 307"),
     ] {
         let server = ObjectServer::start(manner);
