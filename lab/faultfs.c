@@ -1,24 +1,24 @@
-/* A file system that passes everything through to a folder, and does wrong what it is told to.
+/* A file system that passes everything through to a folder, and makes the faults that its user asks for.
  *
  *   faultfs FOLDER MOUNTPOINT [FUSE OPTIONS]
  *
- * Its file `.faults` takes lines `NAME N`, or `NAME N FILE` for one file of that name alone. When read it tells how many
- * requests there have been, and `hung FILE N` for each such file. 0 takes a fault away:
+ * Write lines `NAME N` to its file `.faults`, or `NAME N FILE` for the file of that name only; 0 removes a fault. Reading
+ * `.faults` returns how many requests there have been, and `hung FILE N` for each file with a fault. The faults:
  *   delay-us      every read and write takes N microseconds longer
  *   read-eio, write-eio, fsync-eio, close-eio
  *                 the N-th such request from now fails with EIO
  *   read-eio-all  every read from now on fails with EIO (1)
  *   short-read, short-write
- *                 the N-th from now moves half of its bytes
- *   enospc-after  once N more bytes have been written, no write finds space
+ *                 the N-th such request from now moves half of its bytes
+ *   enospc-after  after N more bytes have been written, each write fails with ENOSPC
  *   hang-ms       the next read or write is answered N milliseconds late
- *   hold          no read or write is answered (1), until this is taken away
+ *   hold          no read or write is answered (1), until this fault is removed
  *   hang-forever  the next N reads or writes are never answered
  *   hang-fsync, hang-open, hang-close
  *                 the N-th such request from now is never answered
- *   hang-look     no question for attributes or names is answered (1), until this is taken away
- *   direct-io     files opened from now on bypass the kernel's page cache (1): without it, short reads stay unseen
- *   uncached      files opened from now on are moved past the page cache of the folder (1), in whole blocks
+ *   hang-look     no request for attributes or names is answered (1), until this fault is removed
+ *   direct-io     files opened from now on bypass the kernel's page cache (1); with the cache, short reads are not seen
+ *   uncached      files opened from now on bypass the page cache of the folder (1); requests must be whole blocks
  */
 #define FUSE_USE_VERSION 31
 #define _GNU_SOURCE
@@ -49,7 +49,7 @@ enum request { READS, WRITES, FSYNCS, CLOSES, LOOKS, REQUESTS };
 static const char *const REQUEST_NAMES[REQUESTS] = {"reads", "writes", "fsyncs", "closes", "looks"};
 
 static const char CONTROL[] = "/.faults";
-/* What goes wrong with one file, or with all (the first, without a name). They are only added. */
+/* The faults of one file, or of all files (the first entry, which has no name). Entries are never removed. */
 enum { SCOPES_MAX = 256 };
 struct scope {
     char file[64];
@@ -60,18 +60,18 @@ static struct scope scopes[SCOPES_MAX];
 static atomic_int scope_count = 1;
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static atomic_long requests[REQUESTS];
-/* Bytes that may still be written while ENOSPC_AFTER is set. */
+/* The number of bytes that can still be written while ENOSPC_AFTER is set. */
 static atomic_long space_left;
 static int root;
 
 static int is_control(const char *path) { return strcmp(path, CONTROL) == 0; }
 
-/* The path below the root folder, as the ...at() calls want it. */
+/* The path below the root folder, in the form for calls like openat(). */
 static const char *below(const char *path) { return path[1] == '\0' ? "." : path + 1; }
 
 static int outcome(long result) { return result < 0 ? -errno : (int)result; }
 
-/* The file's own scope, or that of all. */
+/* The entry of this file, or that of all files. */
 static struct scope *scope_of(const char *path) {
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     for (int index = atomic_load(&scope_count) - 1; index > 0; index--)
@@ -80,7 +80,7 @@ static struct scope *scope_of(const char *path) {
     return &scopes[0];
 }
 
-/* Counts down to the N-th request: what was left before this one. */
+/* Counts one request of the N that lead to a fault. Returns the count before this request. */
 static long count_down(struct scope *scope, enum fault fault) {
     long left = atomic_load(&scope->faults[fault]);
     while (left > 0)
@@ -89,7 +89,7 @@ static long count_down(struct scope *scope, enum fault fault) {
     return 0;
 }
 
-/* True once, for the N-th request. */
+/* Returns true for the N-th request only. */
 static int is_due(const char *path, enum fault fault) {
     return count_down(scope_of(path), fault) == 1 || (scope_of(path) != &scopes[0] && count_down(&scopes[0], fault) == 1);
 }
@@ -100,7 +100,7 @@ static void hang(const char *path) {
         pause();
 }
 
-static void wait_as_told(const char *path) {
+static void wait_for_faults(const char *path) {
     struct scope *scope = scope_of(path);
     long late_ms = atomic_exchange(&scope->faults[HANG_MS], 0);
     if (late_ms > 0)
@@ -141,7 +141,7 @@ static int set_fault(const char *name, long value, const char *file) {
     return -EINVAL;
 }
 
-/* One or more lines `NAME N` or `NAME N FILE`. */
+/* Reads one or more lines `NAME N` or `NAME N FILE`. */
 static int set_faults(const char *text, size_t size) {
     char *copy = strndup(text, size);
     int result = copy ? (int)size : -ENOMEM;
@@ -158,7 +158,7 @@ static int set_faults(const char *text, size_t size) {
     return result;
 }
 
-static int tell_counts(char *buffer, size_t size, off_t offset) {
+static int read_counts(char *buffer, size_t size, off_t offset) {
     char text[SCOPES_MAX * 96];
     int length = 0;
     for (int request = 0; request < REQUESTS; request++)
@@ -169,12 +169,12 @@ static int tell_counts(char *buffer, size_t size, off_t offset) {
                            atomic_load(&scopes[index].hung));
     if (offset >= length)
         return 0;
-    size_t told = (size_t)(length - offset) < size ? (size_t)(length - offset) : size;
-    memcpy(buffer, text + offset, told);
-    return (int)told;
+    size_t length_read = (size_t)(length - offset) < size ? (size_t)(length - offset) : size;
+    memcpy(buffer, text + offset, length_read);
+    return (int)length_read;
 }
 
-/* Moves the bytes, past the page cache of the folder behind if so told: these must be whole blocks then. */
+/* Reads or writes the bytes. With `uncached` set, this bypasses the page cache of the folder and needs whole blocks. */
 static long move(struct fuse_file_info *file, char *into, const char *from, size_t size, off_t offset) {
     int fd = (int)file->fh;
     if (!atomic_load(&scopes[0].faults[UNCACHED]))
@@ -194,9 +194,9 @@ static long move(struct fuse_file_info *file, char *into, const char *from, size
 
 static int do_read(const char *path, char *buffer, size_t size, off_t offset, struct fuse_file_info *file) {
     if (is_control(path))
-        return tell_counts(buffer, size, offset);
+        return read_counts(buffer, size, offset);
     atomic_fetch_add(&requests[READS], 1);
-    wait_as_told(path);
+    wait_for_faults(path);
     if (is_due(path, READ_EIO) || atomic_load(&scope_of(path)->faults[READ_EIO_ALL]))
         return -EIO;
     if (is_due(path, SHORT_READ))
@@ -208,7 +208,7 @@ static int do_write(const char *path, const char *buffer, size_t size, off_t off
     if (is_control(path))
         return set_faults(buffer, size);
     atomic_fetch_add(&requests[WRITES], 1);
-    wait_as_told(path);
+    wait_for_faults(path);
     if (is_due(path, WRITE_EIO))
         return -EIO;
     if (atomic_load(&scopes[0].faults[ENOSPC_AFTER]) > 0 && atomic_fetch_sub(&space_left, (long)size) < (long)size)
@@ -229,7 +229,7 @@ static int do_fsync(const char *path, int data_only, struct fuse_file_info *file
     return outcome(data_only ? fdatasync((int)file->fh) : fsync((int)file->fh));
 }
 
-/* What close() returns to the program. */
+/* The result is what close() returns to the program. */
 static int do_flush(const char *path, struct fuse_file_info *file) {
     (void)file;
     if (is_control(path))
@@ -248,8 +248,8 @@ static int keep(int opened, struct fuse_file_info *file) {
     return 0;
 }
 
-/* The folder behind sees no O_DIRECT: this program's buffers are not aligned. */
-/* Direct I/O of the program is between it and the kernel; this one's own is what `uncached` says. */
+/* Files of the folder are opened without O_DIRECT, because the buffers of this program are not aligned. O_DIRECT of the
+ * user's program concerns the kernel only; `uncached` is the fault for direct I/O on the folder. */
 static int own_flags(const struct fuse_file_info *file) {
     return (file->flags & ~O_DIRECT) | (atomic_load(&scopes[0].faults[UNCACHED]) ? O_DIRECT : 0);
 }
@@ -367,7 +367,7 @@ static int do_statfs(const char *path, struct statvfs *space) {
     return outcome(fstatvfs(root, space));
 }
 
-/* Requests that hang must not keep others out. */
+/* The kernel may send many requests at a time, so that requests that hang do not block others. */
 static void *begin(struct fuse_conn_info *connection, struct fuse_config *config) {
     (void)config;
     connection->max_background = 1024;

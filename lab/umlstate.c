@@ -1,7 +1,8 @@
 /*
- * Preloaded into the guest's kernel, User-Mode Linux, which restores the registers of its processes by ptrace and hands
- * over the state that it knows (up to AVX-512). A processor with a larger state (AMX) wants the whole of it and answers
- * EFAULT: then what the kernel hands over is laid over the process's whole state first.
+ * A library that is preloaded into the guest's kernel, User-Mode Linux. That kernel restores the registers of its processes
+ * with ptrace and passes the state that it knows (up to AVX-512). On a processor with a larger state (AMX), ptrace needs the
+ * whole state and answers EFAULT. This library then copies what the kernel has passed into the whole state of the process,
+ * and passes that.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

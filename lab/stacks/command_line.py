@@ -13,14 +13,14 @@ from .room import Room, all_rooms
 from .stack import BROKEN, SKIPPED, CannotStand, Command, say
 from .supervisor import supervise
 
-USAGE = """usage: lab list                                what there is, and what can stand on this machine
+USAGE = """usage: lab list                                lists the stacks, and which of them can run on this machine
        lab install [STACK...]                  installs what the stacks need (all of them if none is named)
-       lab run STACK [OPTION...] -- COMMAND... stands the stack up, runs COMMAND inside, takes it down
-       lab up STACK [OPTION...]                stands the stack up and leaves it standing
-       lab enter STACK -- COMMAND...           runs COMMAND inside a stack that `lab up` stood up
-       lab down [STACK|all]                    takes stacks down, and removes what a killed lab left
-`lab run STACK --help` lists the options of a stack. Exit status: the one of COMMAND; 77 if the stack cannot stand
-on this machine, 70 if it should have stood and did not, 124 if --timeout was reached, 2 for a wrong command line."""
+       lab run STACK [OPTION...] -- COMMAND... starts the stack, runs COMMAND in it, stops it
+       lab up STACK [OPTION...]                starts the stack and leaves it running
+       lab enter STACK -- COMMAND...           runs COMMAND in a stack that `lab up` has started
+       lab down [STACK|all]                    stops stacks, and removes what a killed lab left
+`lab run STACK --help` lists the options of a stack. Exit status: that of COMMAND; 77 if the stack cannot run
+on this machine, 70 if it should have started and did not, 124 if --timeout was reached, 2 for a wrong command line."""
 
 
 def main(words: list[str]) -> int:
@@ -49,7 +49,7 @@ def show(_words) -> int:
 
 
 def why_not(stack) -> str | None:
-    """The reason why the stack cannot stand on this machine as it is now."""
+    """Returns why the stack cannot run on this machine as it is now."""
     if os.geteuid() != 0:
         return "needs root, for mounts and namespaces"
     absent = packages.missing(("unshare", *stack.needs))
@@ -63,11 +63,11 @@ def install(words) -> int:
         raise CannotStand("the installation needs root")
     status = 0
     names = words or list(STACKS)
-    # All at once where that works: an archive takes its time for each call.
+    # Installs all packages in one call if possible, because each call takes seconds.
     with contextlib.suppress(CannotStand):
         packages.install({need for name in names for need in named(name).needs})
     if not words:
-        # Where one cannot be had its tests are skipped, which is no fault of a stack.
+        # If one of these is not available, only the tests that need it are skipped; the stacks still work.
         with contextlib.suppress(CannotStand):
             packages.install(packages.FOR_TESTS)
     for name in names:
@@ -145,8 +145,8 @@ def up(words) -> int:
 
 
 def detach(room: Room, request: dict, own_network: bool) -> int | None:
-    """Leaves a supervisor behind, in a session of its own, once the stack stands. Returns its status if it ended."""
-    messages = tempfile.TemporaryFile("w+")  # noqa: SIM115 (two processes use it)
+    """Starts a supervisor in a separate session. Returns when the stack runs; the status if the supervisor ended."""
+    messages = tempfile.TemporaryFile("w+")  # noqa: SIM115 (two processes use the file)
     owner = os.fork()
     if owner == 0:
         status = BROKEN
@@ -209,5 +209,5 @@ def take_down(room: Room) -> int:
 
 
 def go_inside(words) -> int:
-    """Not for people: the supervisor calls it inside the new namespaces."""
+    """An internal command: the supervisor calls it inside the new namespaces."""
     return inside.main(STACKS, words[0])

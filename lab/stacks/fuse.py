@@ -1,4 +1,4 @@
-"""A FUSE file system that does wrong what it is told to."""
+"""A FUSE file system that makes the faults that a test asks for."""
 
 import os
 from pathlib import Path
@@ -25,7 +25,7 @@ class Fuse(Stack):
         behind, folder = room.path / "behind", room.path / "mnt"
         behind.mkdir()
         folder.mkdir()
-        # Since 3.12 the library has ten threads unless told otherwise: as many hangs would stop everything.
+        # Since version 3.12 the library has ten threads by default, and ten requests that hang would stop everything.
         version = tuple(map(int, do("pkg-config", "--modversion", "fuse3").split(".")[:2]))
         threads = ["-o", "max_threads=500"] if version >= (3, 12) else []
         daemon = Daemon(room, "faultfs", [program, behind, folder, "-f", *threads])

@@ -1,7 +1,7 @@
 """A guest: User-Mode Linux, a kernel that runs as a process, on the root folder of the host.
 
-It has what the host's kernel may lack: an NFS client and server, netem, device mapper. Programs of the host run in it
-unchanged. Three serial lines lead out: the command's output, its errors, and a line for control.
+The guest has parts that the host's kernel may lack: an NFS client and server, netem, device mapper. Programs of the
+host run in it unchanged. Three serial lines lead out of it: output and errors of the command, and a line for control.
 """
 
 import contextlib
@@ -37,14 +37,14 @@ def add_options(parser) -> None:
 
 
 def stay_on_one_processor() -> None:
-    """The guest has one processor, and each of its system calls is two changes between processes of the host. Between
-    two processors of the host a change takes several times as long."""
+    """Keeps the guest on one processor of the host. Each system call of the guest switches twice between processes
+    of the host, and a switch between two processors takes several times as long."""
     allowed = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {allowed[os.getpid() % len(allowed)]})
 
 
 def make_disk(room, name: str, megabytes: int) -> Path:
-    """A disk image with ext4, without background work of the kernel on its tables later."""
+    """Makes a disk image with ext4. Its tables are complete, so that the kernel does not work on them later."""
     image = room.path / name
     with image.open("wb") as file:
         file.truncate(megabytes << 20)
@@ -65,7 +65,7 @@ class Guest(Place):
         self.errors, errors_end = os.pipe()
         self.control, control_end = os.pipe()
         orders_end, self.orders = os.pipe()
-        # The guest's kernel refuses to watch one descriptor twice: every line gets an empty input of its own.
+        # The guest's kernel refuses to watch one descriptor twice, so each line gets its own empty input.
         inputs = [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
         with (room.path / "console.log").open("wb") as console:
             ends = (output_end, errors_end, orders_end, control_end, *inputs)
@@ -115,7 +115,7 @@ class Guest(Place):
         path.write_text("".join(f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()))
 
     def listen(self) -> None:
-        """Reads what the guest says on the control line, carries out what it asks for, and passes the rest on."""
+        """Reads the control line of the guest, carries out its requests, and passes other lines on."""
         with os.fdopen(self.control, errors="replace") as lines:
             for line in lines:
                 word, _, rest = line.strip().partition(" ")
@@ -159,7 +159,7 @@ class Guest(Place):
     def write_job(self, path: Path, command: Command) -> None:
         known = {name: value for name, value in command.environment.items() if name.isidentifier() and name != "_"}
         known |= self.variables
-        # Programs of the system first: shims of version managers start slowly in the guest.
+        # The system's folders come first, because the shims of version managers start slowly in the guest.
         known["PATH"] = f"{LAB / 'bin'}:{SYSTEM_PATH}:{command.environment.get('PATH', '')}"
         self.write_variables(path, known)
         with path.open("a") as job:
@@ -167,7 +167,7 @@ class Guest(Place):
 
 
 def pump(source: int, target: int, mark: bytes) -> None:
-    """Copies bytes until the mark, which is not copied."""
+    """Copies bytes up to the mark, without the mark."""
     held = b""
     while mark not in held:
         arrived = os.read(source, 1 << 16)
@@ -181,7 +181,7 @@ def pump(source: int, target: int, mark: bytes) -> None:
 
 
 def beginning_of(mark: bytes, held: bytes) -> int:
-    """How many bytes at the end of `held` could be the beginning of the mark."""
+    """Returns how many bytes at the end of `held` could be the beginning of the mark."""
     for size in range(min(len(mark) - 1, len(held)), 0, -1):
         if held.endswith(mark[:size]):
             return size
@@ -189,7 +189,7 @@ def beginning_of(mark: bytes, held: bytes) -> int:
 
 
 def write_all(target: int, content: bytes) -> None:
-    """Writes everything; a target that its reader has closed swallows it."""
+    """Writes all bytes. If the reader of the target has closed it, the bytes are dropped."""
     with contextlib.suppress(BrokenPipeError):
         while content:
             content = content[os.write(target, content) :]

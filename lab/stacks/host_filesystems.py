@@ -11,10 +11,10 @@ def why_no_loop() -> str | None:
 
 
 def mount_image(room, kind: str, megabytes: int, options: str = "", make=(), memory: bool = False) -> tuple[Path, str]:
-    """Makes an image of the kind and mounts it; returns the mount point and the loop device.
+    """Makes an image of this kind and mounts it. Returns the mount point and the loop device.
 
-    The device frees itself when the mount goes, and passes requests to the image without a second page cache; in memory
-    there is no other one.
+    The kernel frees the device when the file system is unmounted. The device uses the image with direct I/O, so that
+    there is no second page cache; an image in memory has no other one.
     """
     image = (mount_tmpfs(room, "memory", megabytes + 8) if memory else room.path) / f"{kind}.img"
     with image.open("wb") as file:
@@ -119,7 +119,7 @@ class Overlay(Stack):
 
 
 def why_no_filesystem(kind: str) -> str | None:
-    """Whether the kernel has the file system, built in or as a module that loads."""
+    """Returns whether the kernel has the file system, built in or as a module that it can load."""
     if kind in Path("/proc/filesystems").read_text().split():
         return None
     try:

@@ -1,4 +1,4 @@
-"""The first process inside a stack's namespaces: stands the stack up, runs what is asked for, and ends."""
+"""The first process inside a stack's namespaces. It starts the stack, runs the command, and ends."""
 
 import argparse
 import json
@@ -11,11 +11,12 @@ from .room import Room
 from .stack import BROKEN, SKIPPED, Broken, CannotStand, Command, Place, do, say
 
 DOOR = "door"
-"""The socket in the room through which `lab enter` hands commands in."""
+"""The socket in the room through which `lab enter` passes commands."""
 
 
 def main(stacks, room_name: str) -> int:
-    # Ctrl-C reaches the whole terminal group: the command gets it, and the supervisor, which ends this process.
+    # Ctrl-C reaches the whole process group of the terminal: the command and the supervisor get it. The supervisor
+    # then ends this process.
     signal.signal(signal.SIGINT, lambda *_: None)
     room = Room(room_name)
     request = room.read("request")
@@ -39,7 +40,7 @@ def main(stacks, room_name: str) -> int:
 
 
 def own_network(room: Room) -> None:
-    """Makes /sys show the interfaces of the new network namespace, and keeps the control groups in it."""
+    """Mounts /sys anew, to show the interfaces of the new network namespace. Keeps the control groups below it."""
     do("ip", "link", "set", "lo", "up")
     sys_here = room.path / "sys"
     sys_here.mkdir()
@@ -49,7 +50,7 @@ def own_network(room: Room) -> None:
 
 
 def serve(room: Room, place: Place) -> None:
-    """Runs commands that come through the door, one after the other, until the stack is taken down."""
+    """Runs the commands that come through the door, one after another, until the stack is stopped."""
     door = socket.socket(socket.AF_UNIX)
     os.chdir(room.path)
     door.bind(DOOR)

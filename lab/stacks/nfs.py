@@ -1,4 +1,4 @@
-"""NFS: the client of a real kernel, in a guest; the server is ganesha on the host, or the kernel's own in the guest."""
+"""NFS with the client of a real kernel in a guest. The server is ganesha on the host, or that of the guest's kernel."""
 
 import os
 import signal
@@ -57,7 +57,7 @@ def ganesha_mount_options(options) -> str:
 
 
 def link_variables(options, crossings: int = 1) -> dict[str, str]:
-    """`crossings`: how often a round trip leaves through the shaped card. Over lo, both directions do."""
+    """`crossings` is how often a round trip passes the shaped card: twice over lo, which carries both directions."""
     return {
         "LAB_DELAY_MS": f"{options.delay_ms:g}",
         "LAB_RATE_MBIT": f"{options.rate_mbit:g}",
@@ -66,7 +66,7 @@ def link_variables(options, crossings: int = 1) -> dict[str, str]:
 
 
 def make_tap(options) -> None:
-    """The host's end of the guest's network, in the stack's own network namespace."""
+    """Makes the host's end of the guest's network, in the network namespace of the stack."""
     do("ip", "tuntap", "add", TAP, "mode", "tap")
     do("ip", "addr", "add", f"{HOST_ADDRESS}/24", "dev", TAP)
     do("ip", "link", "set", TAP, "up")
@@ -80,7 +80,7 @@ def start_ganesha(room, options) -> Daemon:
     (room.path / "recovery").mkdir()
     version_3 = options.vers == "3"
     if version_3:
-        # ganesha registers version 3 with rpcbind or does not start. /run is the stack's own, so is port 111.
+        # ganesha must register version 3 with rpcbind to start. The stack has its own /run and its own port 111.
         do("mount", "-t", "tmpfs", "tmpfs", "/run")
         rpcbind = Daemon(room, "rpcbind", ["rpcbind", "-f"])
         rpcbind.wait_until(lambda: listens(111))
@@ -106,7 +106,7 @@ def listens(port: int, address: str = "127.0.0.1") -> bool:
 
 
 def carry_out(server: Daemon, order: str) -> None:
-    """What bin/lab-server asks for."""
+    """Carries out the requests of bin/lab-server."""
     word, _, seconds = order.partition(" ")
     if word == "kill":
         os.kill(server.process.pid, signal.SIGKILL)
@@ -191,7 +191,7 @@ class Clients(Knfsd):
 
     def variables(self, options) -> dict[str, str]:
         known = super().variables(options)
-        # The mounts are the clients' own: what everybody sees is the server's filesystem.
+        # Each client sees its own mounts only. The file system of the server is visible to all.
         mount = known.pop("LAB_NFS")
         own = {"LAB_TARGET": known["LAB_SERVER"], "LAB_CLIENTS": str(options.clients), "LAB_CLIENT_MOUNT": mount}
         return known | own | {"LAB_WIRE": "server"}

@@ -10,7 +10,7 @@ from pathlib import Path
 from .room import TOOLS
 from .stack import SYSTEM_PATH, CannotStand, say
 
-# A program's name or a file (a pattern), and the package.
+# Each program, by name, or file, by pattern, and its package.
 PACKAGES = {
     "unshare": "util-linux",
     "losetup": "mount",
@@ -37,7 +37,7 @@ PACKAGES = {
     "npm": "npm",
 }
 
-# What single tests use inside a stack; without it they are skipped, and the stack stands all the same.
+# Programs that single tests use inside a stack. Without them these tests are skipped, and the stack still runs.
 FOR_TESTS = {
     "mksquashfs": "squashfs-tools",
     "mkfs.erofs": "erofs-utils",
@@ -54,12 +54,12 @@ FOR_TESTS = {
 PACKAGES |= FOR_TESTS
 
 S3RVER = "s3rver@3.7.1"
-"""A small S3 server; this version takes the multipart uploads of s3fs."""
+"""A small S3 server. This version accepts the multipart uploads of s3fs."""
 S3RVER_PROGRAM = TOOLS / "node_modules" / ".bin" / "s3rver"
 
 
 def missing(needs) -> list[str]:
-    """Which of the needed programs and files are not here."""
+    """Returns which of the needed programs and files this machine does not have."""
     return [need for need in needs if not is_here(need)]
 
 
@@ -72,7 +72,7 @@ def is_here(need: str) -> bool:
 
 
 def install(needs) -> None:
-    """Installs what is missing; what is here already costs nothing."""
+    """Installs the packages that are missing."""
     packages = sorted({PACKAGES[need] for need in missing(needs) if need in PACKAGES})
     if packages:
         say(f"installing {' '.join(packages)}")
@@ -95,7 +95,7 @@ def install_packages(packages: list[str]) -> None:
 
 
 def attempt(*words) -> None:
-    """Runs an installer. What a machine cannot install is a reason to skip."""
+    """Runs an installer. If it fails, the stack cannot run on this machine, which is a reason to skip."""
     words = [str(word) for word in words]
     ended = subprocess.run(
         words,
@@ -111,7 +111,7 @@ def attempt(*words) -> None:
 
 @contextlib.contextmanager
 def no_services():
-    """Keeps newly installed servers from being started on the machine itself: the lab starts its own, in namespaces."""
+    """Prevents packages from starting their servers on the machine itself. The lab starts servers in namespaces."""
     policy = Path("/usr/sbin/policy-rc.d")
     ours = not policy.exists()
     if ours:

@@ -1,4 +1,4 @@
-"""The room of one standing stack: the folder with its images, logs and sockets, and who owns it."""
+"""The room of one running stack: the folder with its images, logs and sockets, and the process that owns it."""
 
 import contextlib
 import json
@@ -15,14 +15,14 @@ CGROUPS = Path("/sys/fs/cgroup")
 
 
 class Room:
-    """Everything of a stack that outlives its processes is in here, or is a control group of the same name."""
+    """The folder that remains of a stack when its processes have ended, perhaps with a control group of its name."""
 
     def __init__(self, name: str):
         self.name = name
         self.path = ROOMS / name
 
     def claim(self) -> bool:
-        """Makes the room with its owner, this process, in one step. False if the room is taken already."""
+        """Makes the room with this process as its owner, in one step. Returns False if the room has an owner."""
         unfinished = ROOMS / f".{self.name}.{os.getpid()}"
         unfinished.mkdir(parents=True)
         Room(unfinished.name).own()
@@ -38,7 +38,7 @@ class Room:
         (self.path / "owner").write_text(f"{os.getpid()} {started(os.getpid())}")
 
     def owner(self) -> int | None:
-        """The process that stands behind this room; None if it is gone, or its number went to another process."""
+        """Returns the process that owns this room; None if it has ended, also if another process has its number now."""
         with contextlib.suppress(OSError, ValueError):
             pid, start = (self.path / "owner").read_text().split()
             if started(int(pid)) == start:
@@ -52,7 +52,7 @@ class Room:
         return json.loads((self.path / name).read_text())
 
     def cgroups(self) -> list[Path]:
-        """The control groups of this room: below a controller of version 1, or in the one tree of version 2."""
+        """Returns the control groups of this room: below a controller (version 1) or in the one tree (version 2)."""
         name = self.cgroup_name()
         return [place for place in (*CGROUPS.glob(f"*/{name}"), CGROUPS / name) if place.is_dir()]
 
@@ -60,7 +60,7 @@ class Room:
         return f"fsdyno-lab-{self.name}"
 
     def remove(self) -> list[str]:
-        """Removes what the kernel has not taken down with the stack's processes; returns what would not go."""
+        """Removes what the kernel has not removed with the stack's processes. Returns what could not be removed."""
         left = []
         for cgroup in self.cgroups():
             if not gone(cgroup.rmdir):
@@ -72,7 +72,7 @@ class Room:
 
 
 def gone(remove) -> bool:
-    """Tries for two seconds: a control group stays busy for a moment after its last process has ended."""
+    """Tries for two seconds, because a control group is busy for a moment after its last process has ended."""
     for _ in range(40):
         try:
             remove()
@@ -85,7 +85,8 @@ def gone(remove) -> bool:
 
 
 def started(pid: int) -> str | None:
-    """When a process was started, in the kernel's ticks: with its number, it names one process only. None: no such."""
+    """Returns when a process was started, in ticks of the kernel; None if there is no such process. A process is known
+    by its number and its start, because the kernel uses numbers again."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

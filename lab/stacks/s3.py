@@ -1,4 +1,4 @@
-"""S3 through s3fs: the objects lie with s3rver, a small server; what crosses the link can be counted and held back."""
+"""S3 through s3fs. s3rver, a small server, keeps the objects. The lab counts and slows down the traffic of its link."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from .stack import Daemon, Place, Stack, do, is_mounted
 PORT = 4568
 BUCKET = "bench"
 KEYS = "S3RVER:S3RVER"
-"""The keys that s3rver takes."""
+"""The keys that s3rver accepts."""
 
 
 def add_s3fs_options(parser) -> None:
@@ -43,7 +43,7 @@ def s3fs_options(room, options, address: str, cache: Path) -> str:
     keys = room.path / "keys"
     keys.write_text(KEYS + "\n")
     keys.chmod(0o600)
-    # s3rver cannot copy a part of an object, which s3fs would ask for where a part is as it was.
+    # s3rver cannot copy a part of an object. Without this option, s3fs asks for that where a part has not changed.
     words = [f"url=http://{address}:{PORT}", "use_path_request_style", f"passwd_file={keys}", "nomixupload"]
     if options.use_cache:
         words.append(f"use_cache={cache}")

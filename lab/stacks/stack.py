@@ -1,4 +1,4 @@
-"""What a stack is: what it needs, how it stands up, and the place in which commands run then."""
+"""The base of all stacks: what a stack needs, how it starts, and where commands run in it."""
 
 import os
 import subprocess
@@ -16,16 +16,16 @@ TIMED_OUT = 124
 
 
 class CannotStand(Exception):
-    """This machine lacks something the stack needs: a reason to skip, not a failure."""
+    """This machine lacks something that the stack needs. This is a reason to skip, not a failure."""
 
 
 class Broken(Exception):
-    """The stack should have stood up here and did not."""
+    """The stack should have started on this machine and did not."""
 
 
 @dataclass
 class Command:
-    """What is to be run inside a stack, as its caller said it."""
+    """What the caller wants to run inside a stack."""
 
     words: list[str]
     folder: str
@@ -33,14 +33,14 @@ class Command:
 
 
 class Place:
-    """Where commands run while a stack stands: the namespaces of the stack. Guests of a virtual machine differ."""
+    """Where commands run while a stack runs: in the namespaces of the stack. Stacks with a guest override this."""
 
     def __init__(self, variables: dict[str, str], cgroup: Path | None = None):
         self.variables = variables
         self.cgroup = cgroup
 
     def run(self, command: Command, stdin: int = 0, stdout: int = 1, stderr: int = 2) -> int:
-        """Runs the command to its end and returns its exit status, 128 + N if signal N ended it."""
+        """Runs the command to its end. Returns its exit status, or 128 + N if signal N ended it."""
         environment = command.environment | self.variables
         environment["PATH"] = f"{LAB / 'bin'}:{environment.get('PATH', '')}:{SYSTEM_PATH}"
         try:
@@ -64,20 +64,20 @@ class Place:
 
 
 class Stack:
-    """One kind of storage. `stand` runs as the first process of namespaces that the stack has for itself: what it
-    mounts and starts there needs no undoing, for it goes with them."""
+    """One kind of storage. `stand` runs as the first process of the stack's own namespaces. It need not undo what it
+    mounts and starts there, because the kernel removes that with the namespaces."""
 
     name = ""
     summary = ""
     needs: tuple[str, ...] = ()
-    """Programs and files, as packages.py knows them."""
+    """The programs and files that the stack needs, by their names in packages.py."""
     own_network = False
 
     def add_options(self, parser) -> None:
-        """Adds the stack's own options to an argparse parser."""
+        """Adds the options of the stack to an argparse parser."""
 
     def why_not(self) -> str | None:
-        """The reason why this machine cannot carry the stack, apart from missing programs."""
+        """Returns why this machine cannot run the stack, apart from missing programs."""
         return None
 
     def stand(self, room, options) -> Place:
@@ -85,7 +85,7 @@ class Stack:
 
 
 def is_mounted(folder: Path) -> bool:
-    """From the kernel's list: asking the folder itself fails or hangs when the daemon behind it does."""
+    """Reads the kernel's list of mounts. A call on the folder itself would fail or hang when its daemon does."""
     return any(line.split()[1] == str(folder) for line in Path("/proc/self/mounts").read_text().splitlines())
 
 
@@ -94,7 +94,7 @@ def say(text: str) -> None:
 
 
 def wait_as_init(pid: int) -> int:
-    """Waits for one child and, as the first process of a namespace must, takes in every orphan on the way."""
+    """Waits for one child. Meanwhile also reaps orphans, as the first process of a namespace must do."""
     while True:
         ended, status = os.wait()
         if ended == pid:
@@ -103,7 +103,7 @@ def wait_as_init(pid: int) -> int:
 
 
 def do(*words, environment: dict[str, str] | None = None) -> str:
-    """Runs a program that has to succeed and returns what it printed."""
+    """Runs a program that must succeed. Returns what it printed."""
     words = [str(word) for word in words]
     ended = subprocess.run(
         words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=os.environ | (environment or {})
@@ -114,7 +114,7 @@ def do(*words, environment: dict[str, str] | None = None) -> str:
 
 
 class Daemon:
-    """A server of the stack, with its output in the room. It ends with the stack's namespaces."""
+    """Starts a server of the stack, with its output in the room. The server ends with the stack's namespaces."""
 
     def __init__(self, room, name: str, words: list):
         self.name = name
@@ -129,7 +129,7 @@ class Daemon:
             )
 
     def wait_until(self, ready, seconds: float = 20) -> None:
-        """Waits for `ready()`; a daemon that ends or stays silent instead is an error with the end of its log."""
+        """Waits for `ready()`. Raises an error with the end of the log if the daemon ends or is not ready in time."""
         deadline = time.monotonic() + seconds
         while not ready():
             if self.process.poll() is not None:

@@ -1,9 +1,9 @@
-"""The process that owns a standing stack: starts it in namespaces of its own, and clears up whatever happens.
+"""The process that owns a running stack. It starts the stack in new namespaces, and cleans up whatever happens.
 
 A stack's first process is process 1 of a PID namespace, with a mount namespace and, if the stack wants it, a network
 namespace of its own. When that process ends, for whatever reason, the kernel ends every other process in there,
-unmounts everything, frees the loop devices and deletes the interfaces. It ends when this one does, even by SIGKILL.
-What is left to remove by hand is the room: a folder, and at most a control group.
+unmounts everything, frees the loop devices and deletes the interfaces. That process ends when the supervisor ends, even
+by SIGKILL. The supervisor itself only removes the room: a folder, and perhaps a control group.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def supervise(room: Room, request: dict, own_network: bool, seconds: float | None) -> int:
-    """Carries a request out inside a new stack and takes the stack down. The room is claimed; afterwards it is gone."""
+    """Carries out a request inside a new stack, stops the stack, and removes its room, which the caller has made."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupted)
     LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -63,7 +63,7 @@ def die_with_parent() -> None:
 def take_down(room: Room, child: subprocess.Popen | None) -> None:
     begun = time.monotonic()
     if child and child.returncode is None:
-        # Not through `child`: a signal may have come while it held its lock, which nobody would give back.
+        # Does not use `child`: a signal may have come while it held its lock, and nobody would release the lock.
         with contextlib.suppress(ProcessLookupError):
             os.kill(child.pid, signal.SIGKILL)
     stuck = not all_ended()
@@ -78,7 +78,7 @@ def take_down(room: Room, child: subprocess.Popen | None) -> None:
 
 
 def all_ended() -> bool:
-    """Waits for the stack's first process, which becomes a child of this one when `unshare` is killed."""
+    """Waits for the stack's first process, which becomes a child of this process when `unshare` is killed."""
     deadline = time.monotonic() + SECONDS_TO_END
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < deadline:

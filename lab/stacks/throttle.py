@@ -41,7 +41,7 @@ class Throttle(Stack):
 
 
 def tree() -> Path | None:
-    """The folder whose children can limit block devices."""
+    """Returns the folder below which control groups can limit block devices."""
     version_1 = CGROUPS / "blkio"
     if (version_1 / "blkio.throttle.read_bps_device").exists():
         return version_1
