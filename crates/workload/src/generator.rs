@@ -18,9 +18,8 @@ use crate::priorities::Priorities;
 use crate::random::{Seeds, Slot, Tausworthe};
 use crate::random_map::permutation_seed;
 use crate::recorded::{LogError, LogInput, Recorded};
-use crate::replay::Replay;
+use crate::replay::{Replay, writes_before_sync};
 use crate::spread::Ranks;
-use crate::trims::Marks;
 use crate::workload::{DirectionMix, Workload, WorkloadError};
 
 /// The result of [`Generator::refill`].
@@ -36,14 +35,14 @@ pub enum Refill {
 
 /// Makes the requests of one worker, one block at a time. After its construction it allocates only once per block:
 /// the array of intended starts of a paced job.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Generator {
     source: Source,
     pacer: Option<Pacer>,
     priorities: Option<Box<Priorities>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Source {
     Plain(Box<Plain>),
     General(Box<General>),
@@ -72,16 +71,14 @@ impl Generator {
     /// offsets in `failed` are left out. Of several writes to one place in a loop, only the newest is read.
     /// [`Block::numbers`] says which write each request reads, or [`TRIMMED`](crate::TRIMMED).
     pub fn replay(workload: &Workload, writes: u64, failed: Vec<(u32, u64)>) -> Result<Generator, WorkloadError> {
-        let again = again(workload)?;
-        let newest = match Newest::of(workload) {
-            Overwriting::Counted(newest) => Some(newest),
-            Overwriting::Never | Overwriting::TooMuch => None,
-        };
-        let marks = Marks::new(workload, &Seeds::new(workload.seed, workload.thread_number));
-        let trimmed = marks.zip(workload.trims).map(|(marks, trims)| (marks, trims.read_as_zeroes));
-        let replay = Replay::new(again, writes, newest, !workload.starts_over, failed, trimmed);
-        let priorities = Priorities::new(&workload.priority_shares);
-        Ok(Generator { source: Source::Replay(Box::new(replay)), pacer: None, priorities })
+        let source = Source::Replay(Box::new(Replay::new(workload, writes, failed)?));
+        Ok(Generator { source, pacer: None, priorities: Priorities::new(&workload.priority_shares) })
+    }
+
+    /// Makes the requests of the workload again, without a pace and without reads among the writes.
+    pub(crate) fn again(workload: &Workload) -> Result<Generator, WorkloadError> {
+        let workload = Workload { backlog: None, ..workload.clone() };
+        Ok(Generator { pacer: None, priorities: None, ..Generator::new(&workload)? })
     }
 
     /// Makes the requests of a log. If their recorded times are not used, they follow the pace of `workload`.
@@ -108,7 +105,7 @@ impl Generator {
 
     /// Number of the first `writes` writes of the workload that came before its last fsync or fdatasync.
     pub fn writes_before_sync(workload: &Workload, writes: u64) -> Result<u64, WorkloadError> {
-        Ok(Replay::new(again(workload)?, writes, None, true, Vec::new(), None).writes_before_sync())
+        writes_before_sync(workload, writes)
     }
 
     /// Takes the reads that are left of a job with a backlog ([`Workload::backlog`]), without a pace. Writes to the
@@ -194,12 +191,6 @@ impl Generator {
             pacer.restart(block, next);
         }
     }
-}
-
-/// A generator for the same requests, without a pace and without reads among the writes.
-fn again(workload: &Workload) -> Result<Generator, WorkloadError> {
-    let workload = Workload { backlog: None, ..workload.clone() };
-    Ok(Generator { pacer: None, priorities: None, ..Generator::new(&workload)? })
 }
 
 fn refill_with_reads(left: &mut Vec<Unverified>, block: &mut Block) -> Refill {

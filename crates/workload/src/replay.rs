@@ -1,16 +1,18 @@
 //! Repeats the writes of a workload as reads: a job's writes can be verified without remembering them.
 
 use crate::generator::{Generator, Refill};
-use crate::newest::Newest;
+use crate::newest::{Newest, Overwriting};
 use crate::op::{BLOCK_OPS, Block, Op, OpKind, TRIMMED};
+use crate::random::Seeds;
 use crate::trims::Marks;
+use crate::workload::{Workload, WorkloadError};
 
 /// Walks through the same requests again and keeps the writes, only the newest one of each place.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Replay {
     writes: Walk,
-    /// Finds the newest write of each place; `None`: no block repeats.
-    newest: Option<Newest>,
+    /// Finds the newest write of each place, with a second walk that counts the writes; `None`: no block repeats.
+    newest: Option<(Newest, Walk)>,
     /// Whether each pass is read back by itself, as fio reads after each loop.
     pass_by_pass: bool,
     /// Whether the writes of the current pass have been counted.
@@ -22,7 +24,7 @@ pub(crate) struct Replay {
 }
 
 /// Finds trimmed writes. Marked writes are trimmed in their order, so that the number of trims is enough to know.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Trimmed {
     marks: Marks,
     /// Number of trims whose writes are still to be replayed.
@@ -40,7 +42,7 @@ impl Trimmed {
 }
 
 /// Gives the requests of a generator one after the other.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Walk {
     generator: Generator,
     made: Block,
@@ -65,29 +67,24 @@ enum Step {
 }
 
 impl Replay {
-    /// Replays writes up to the number `end`. `pass_by_pass`: blocks that a later pass overwrites are read back, too.
-    pub(crate) fn new(
-        generator: Generator,
-        end: u64,
-        newest: Option<Newest>,
-        pass_by_pass: bool,
-        mut failed: Vec<(u32, u64)>,
-        marks: Option<(Marks, bool)>,
-    ) -> Replay {
+    /// Replays the writes of `workload` up to the number `end`. Writes to the files and offsets in `failed` are left
+    /// out.
+    pub(crate) fn new(workload: &Workload, end: u64, mut failed: Vec<(u32, u64)>) -> Result<Replay, WorkloadError> {
         failed.sort_unstable();
-        let writes = Walk { generator, made: Block::new(), next: 0, number: 0, trims: 0, synced: 0, end };
-        let trimmed = marks.map(|(marks, read_as_zeroes)| {
-            let mut ahead = writes.clone();
-            while !matches!(ahead.step(), Step::Done) {}
-            Trimmed { marks, left: ahead.trims, read_as_zeroes }
-        });
-        Replay { writes, newest, pass_by_pass, counted: false, trimmed, failed }
-    }
-
-    /// Number of writes before the last sync.
-    pub(crate) fn writes_before_sync(mut self) -> u64 {
-        while !matches!(self.writes.step(), Step::Done) {}
-        self.writes.synced
+        let newest = match Newest::of(workload) {
+            Overwriting::Counted(newest) => Some((newest, Walk::new(workload, end)?)),
+            Overwriting::Never | Overwriting::TooMuch => None,
+        };
+        let marks = Marks::new(workload, &Seeds::new(workload.seed, workload.thread_number));
+        let trimmed = match marks.zip(workload.trims) {
+            Some((marks, trims)) => {
+                let left = Walk::new(workload, end)?.to_the_end().trims;
+                Some(Trimmed { marks, left, read_as_zeroes: trims.read_as_zeroes })
+            }
+            None => None,
+        };
+        let writes = Walk::new(workload, end)?;
+        Ok(Replay { writes, newest, pass_by_pass: !workload.starts_over, counted: false, trimmed, failed })
     }
 
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
@@ -108,7 +105,7 @@ impl Replay {
             if trimmed && self.trimmed.as_ref().is_some_and(|trimmed| !trimmed.read_as_zeroes) {
                 continue;
             }
-            let is_newest = self.newest.as_mut().is_none_or(|newest| newest.is_newest(&write));
+            let is_newest = self.newest.as_mut().is_none_or(|(newest, _)| newest.is_newest(&write));
             if !is_newest || self.failed.binary_search(&(write.file, write.offset)).is_ok() {
                 continue;
             }
@@ -122,8 +119,7 @@ impl Replay {
     /// Counts the writes up to the next read-back.
     fn count_pass(&mut self) {
         self.counted = true;
-        let Some(newest) = &mut self.newest else { return };
-        let mut ahead = self.writes.clone();
+        let Some((newest, ahead)) = &mut self.newest else { return };
         loop {
             match ahead.step() {
                 Step::Write(write, _) => newest.count(&write),
@@ -134,7 +130,23 @@ impl Replay {
     }
 }
 
+/// Number of the first `writes` writes of the workload that came before its last fsync or fdatasync.
+pub(crate) fn writes_before_sync(workload: &Workload, writes: u64) -> Result<u64, WorkloadError> {
+    Ok(Walk::new(workload, writes)?.to_the_end().synced)
+}
+
 impl Walk {
+    /// Begins before the first request of the workload. It has no pace, and no reads among its writes.
+    fn new(workload: &Workload, end: u64) -> Result<Walk, WorkloadError> {
+        let generator = Generator::again(workload)?;
+        Ok(Walk { generator, made: Block::new(), next: 0, number: 0, trims: 0, synced: 0, end })
+    }
+
+    fn to_the_end(mut self) -> Walk {
+        while !matches!(self.step(), Step::Done) {}
+        self
+    }
+
     fn step(&mut self) -> Step {
         loop {
             if self.next == self.made.len {
