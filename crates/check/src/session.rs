@@ -118,7 +118,7 @@ impl<'s, 'a> Session<'s, 'a> {
             version: self.study_run.version,
             control: &self.study_run.control,
             stop_rule: StopRule::AsWritten,
-            work,
+            work: Some(work),
         };
         let record =
             match fsdyno_guide::bench::run_line(&line.words, conditions, &step, &mut fsdyno_guide::watch::Unwatched) {

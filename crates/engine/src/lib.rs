@@ -43,6 +43,8 @@ compile_error!("no engines for this system yet: they would be a folder beside sr
 pub use advice::explain;
 pub use choice::{EngineVisitor, availability, io_uring_features, with_engine};
 pub use contract::*;
+#[cfg(all(feature = "object", target_os = "linux"))]
+pub use linux::objects::client::{ObjectClient, ObjectReply, ObjectServerFacts};
 pub use object_tally::ObjectTally;
 pub use setup::{EngineSetup, EngineSetupError, Names};
 pub use slot::{SelfContained, Slot, Slots};

@@ -6,7 +6,7 @@ pub(crate) mod control;
 pub(crate) mod mmap;
 mod network;
 #[cfg(feature = "object")]
-mod objects;
+pub(crate) mod objects;
 mod operations;
 pub(crate) mod positioned;
 mod space;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use fsdyno_guide::Problem;
+use fsdyno_guide::study::check_places;
 use fsdyno_guide::work_directory::type_matches;
 use fsdyno_results::evidence::{Seen, Storage};
 
@@ -34,6 +35,9 @@ impl Inspect {
     }
 
     fn answer(&self) -> u8 {
+        if let Err(problem) = check_places("inspect", self.path.to_str().into_iter()) {
+            return refused(&problem);
+        }
         let storage = fsdyno_probe::storage_of(&self.path);
         if let Err(problem) = check(&storage, self.expect.as_deref()) {
             return refused(&problem);

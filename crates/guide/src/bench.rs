@@ -23,8 +23,8 @@ pub struct Conditions<'a> {
     pub control: &'a Arc<Control>,
     /// When the run ends.
     pub stop_rule: StopRule,
-    /// The work directory, in which all files of the run lie.
-    pub work: &'a WorkDirectory,
+    /// The work directory, in which all files of the run lie; `None`: the run has objects of a server alone.
+    pub work: Option<&'a WorkDirectory>,
 }
 
 /// Runs one command line, with its files confined to the work directory.
@@ -45,10 +45,12 @@ pub fn run_line(
         watcher.looked();
         Problem::new(sentences.join("\n"))
     })?;
-    planned.plan.confine_to(conditions.work.held()).map_err(|path| {
-        let (path, work) = (path.display(), conditions.work.directory().display());
-        Problem::new(format!("{path} lies outside {work}, the directory of this question"))
-    })?;
+    if let Some(work) = conditions.work {
+        planned.plan.confine_to(work.held()).map_err(|path| {
+            let (path, work) = (path.display(), work.directory().display());
+            Problem::new(format!("{path} lies outside {work}, the directory of this question"))
+        })?;
+    }
     let ready = planned.identify_storages();
     watcher.looked();
     let mut relay = Relay {
@@ -81,7 +83,7 @@ const SETTLED_MS: u64 = 500;
 struct Relay<'a> {
     step: &'a Step,
     watcher: &'a mut dyn Watcher,
-    work: &'a WorkDirectory,
+    work: Option<&'a WorkDirectory>,
     began_ns: u64,
     /// `(elapsed ns, operations, bytes)` of the last looks.
     looks: Vec<(u64, u64, u64)>,
@@ -175,7 +177,7 @@ impl Observer for Relay<'_> {
     }
 
     fn ended(&mut self) -> Vec<Note> {
-        let lost = self.work.check_there().err();
+        let lost = self.work.and_then(|work| work.check_there().err());
         let note = |lost: Problem| {
             let id = fsdyno_results::DIRECTORY_LOST.to_string();
             Note::new(id, Severity::Invalid, lost.what)

@@ -242,7 +242,7 @@ fn fitting_size(
             version: study_run.version,
             control: &study_run.control,
             stop_rule: StopRule::AsWritten,
-            work: &site.work,
+            work: Some(&site.work),
         };
         let record = crate::bench::run_line(&command, conditions, &step, study_run.watcher)?;
         study_run.empty(&site.work)?;

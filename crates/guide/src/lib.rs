@@ -12,6 +12,8 @@ pub mod io_mode;
 pub mod limits;
 pub mod measure;
 pub mod nodes;
+#[cfg(all(feature = "object", target_os = "linux"))]
+pub mod objects;
 pub mod problem;
 mod question_file;
 pub mod requests;

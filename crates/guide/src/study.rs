@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fsdyno_os::clock::RealClock;
+use fsdyno_results::evidence::Storage;
 use fsdyno_results::{Host, Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target};
 use fsdyno_run::Control;
 
@@ -42,20 +43,49 @@ pub struct StudyRun<'a> {
     pub more_steps: Option<usize>,
 }
 
-/// A storage that a question is about: a name for tables, and a directory.
+/// A storage that a question is about: a name for tables, and a directory or the address of an object store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The name, such as `local`; without one the path.
     pub name: String,
-    /// The directory's path.
+    /// The directory's path, or the address as it was written.
     pub path: PathBuf,
+}
+
+/// Whether a place is an object store, not a directory: `s3://b`. A directory of such a name is written as `./s3:`.
+pub fn is_object_store(place: &str) -> bool {
+    ["s3://", "http://", "https://"].iter().any(|scheme| place.starts_with(scheme))
+}
+
+/// Refuses an object store where a question needs a directory; before anything is made.
+///
+/// # Errors
+/// When one of the places is an object store, and the question cannot use that one.
+pub fn check_places<'p>(question: &str, mut places: impl Iterator<Item = &'p str>) -> Result<(), Problem> {
+    let Some(place) = places.find(|place| is_object_store(place)) else { return Ok(()) };
+    if !cfg!(all(feature = "object", target_os = "linux")) {
+        return Err(Problem::new(format!("{place}: this program was built without object stores"))
+            .with_next("use one for Linux that was built with its feature object"));
+    }
+    if !place.starts_with("s3://") {
+        return Err(Problem::new(format!(
+            "{place}: questions are asked of directories and of s3://BUCKET, not yet of WebDAV"
+        ))
+        .with_next("write a fio line with ioengine=http: docs/object-storage.md has one"));
+    }
+    if ["measure", "clean"].contains(&question) {
+        return Ok(());
+    }
+    Err(Problem::new(format!("{question} needs a directory: it cannot use an object store yet ({place})"))
+        .with_next(format!("run `fsdyno measure {place}`")))
 }
 
 impl Place {
     /// The place at a path, made absolute: `.` means nothing in a saved study.
     pub fn at(path: &Path) -> Place {
+        let is_address = path.to_str().is_some_and(is_object_store);
         // A path that cannot be made absolute (an empty one) is refused when it is accessed.
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let path = std::path::absolute(path).ok().filter(|_| !is_address).unwrap_or_else(|| path.to_path_buf());
         Place { name: fsdyno_job::bytes::shown(&path), path }
     }
 
@@ -66,6 +96,11 @@ impl Place {
             _ => (word, word),
         };
         Place { name: name.to_string(), ..Place::at(Path::new(path)) }
+    }
+
+    /// Whether it is an object store, not a directory.
+    pub fn is_object_store(&self) -> bool {
+        self.path.to_str().is_some_and(is_object_store)
     }
 
     /// The words of a command line with this place's absolute path: in the position where the path was typed, or at the
@@ -97,7 +132,10 @@ impl<'a> StudyRun<'a> {
         // The watcher's look ends when the first step begins.
         let target = |place: &Place| {
             watcher.looks(&place.path);
-            let storage = fsdyno_probe::storage_of(&place.path);
+            let storage = match place.is_object_store() {
+                true => Storage { asked_path: fsdyno_job::bytes::shown(&place.path), ..Storage::default() },
+                false => fsdyno_probe::storage_of(&place.path),
+            };
             Target { name: place.name.clone(), path: fsdyno_job::bytes::shown(&place.path), storage, reference: false }
         };
         let targets = places.iter().map(target).collect();
@@ -172,9 +210,23 @@ impl<'a> StudyRun<'a> {
         &mut self,
         nodes: &mut dyn Nodes,
         count: u32,
-        mut row: Row,
+        row: Row,
         stop_rule: fsdyno_run::StopRule,
         work: &WorkDirectory,
+    ) -> Result<usize, Problem> {
+        let index = self.run_row_in(nodes, count, row, stop_rule, Some(work))?;
+        work.check()?;
+        Ok(index)
+    }
+
+    /// The same in a work directory, or with objects of a server alone.
+    pub(crate) fn run_row_in(
+        &mut self,
+        nodes: &mut dyn Nodes,
+        count: u32,
+        mut row: Row,
+        stop_rule: fsdyno_run::StopRule,
+        work: Option<&WorkDirectory>,
     ) -> Result<usize, Problem> {
         let step = self.begin_step(row.target, &row.title);
         self.watcher.planned(&self.study, &row);
@@ -188,7 +240,6 @@ impl<'a> StudyRun<'a> {
         row.findings.clone_from(&record.findings);
         row.run = Some(record);
         self.end_step(&step, row);
-        work.check()?;
         Ok(self.study.rows.len() - 1)
     }
 

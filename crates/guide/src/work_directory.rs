@@ -15,7 +15,7 @@ use fsdyno_run::{Bounds, Control};
 use crate::Problem;
 
 mod leftovers;
-mod marker;
+pub(crate) mod marker;
 mod removal;
 mod space;
 
@@ -49,7 +49,7 @@ fn announce(stage: Stage, directory: &Path) {
 }
 
 /// The first part of the directories' names.
-const PREFIX: &str = "fsdyno-work-";
+pub(crate) const PREFIX: &str = "fsdyno-work-";
 
 /// A work directory.
 #[derive(Debug)]

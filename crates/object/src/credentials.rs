@@ -26,18 +26,8 @@ impl Credentials {
 
     /// Reads the section of this name in the text of a `credentials` file.
     pub fn from_file(text: &str, profile: &str) -> Option<Credentials> {
-        let mut found: [Option<&str>; 3] = [None; 3];
-        let mut inside = false;
-        for line in text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])) {
-            if let Some(section) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-                inside = section.0.trim() == profile;
-            } else if let Some((name, value)) = line.split_once('=').filter(|_| inside) {
-                let names = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"];
-                let at = names.iter().position(|known| *known == name.trim());
-                at.into_iter().for_each(|at| found[at] = Some(value.trim()).filter(|value| !value.is_empty()));
-            }
-        }
-        let [key_id, secret, token] = found.map(|value| value.map(str::to_owned));
+        let value = |name| crate::profile::value_in(text, |section| section == profile, name).map(str::to_owned);
+        let [key_id, secret, token] = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"].map(value);
         Some(Credentials {
             key_id: key_id?,
             secret: Secret::new(secret?),

@@ -3,10 +3,13 @@
 //! no clock.
 #![forbid(unsafe_code)]
 
+mod address;
 mod body;
 mod credentials;
 mod endpoint;
 mod hash;
+mod list;
+mod profile;
 mod request;
 mod response;
 mod signature;
@@ -14,10 +17,13 @@ mod text;
 mod time;
 mod xml;
 
+pub use address::{BucketAddress, BucketServer, ServerSettings};
 pub use body::Chunks;
 pub use credentials::Credentials;
 pub use endpoint::Endpoint;
-pub use request::{Method, ObjectRequest, Requests, encoded_path};
+pub use list::{ListPage, word_of};
+pub use profile::setting;
+pub use request::{Method, ObjectRequest, PlainRequest, Requests, encoded_path, encoded_query};
 pub use response::{Body, HEAD_BYTES_MAX, ResponseHead};
 pub use signature::{Canonical, Signer};
 pub use time::Stamp;

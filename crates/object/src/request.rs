@@ -53,6 +53,21 @@ pub struct ObjectRequest<'a> {
     pub body: &'a [u8],
 }
 
+/// A request about a bucket or a whole object, beside those that are measured.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainRequest<'a> {
+    /// `GET`, `HEAD`, `PUT`, `DELETE`.
+    pub method: &'static str,
+    /// Made by [`encoded_path`].
+    pub path: &'a str,
+    /// Made by [`encoded_query`]; empty: there is none.
+    pub query: &'a str,
+    /// What is written.
+    pub body: &'a [u8],
+    /// Refused by the server if the object exists.
+    pub only_new: bool,
+}
+
 /// Makes the heads of requests.
 pub struct Requests {
     authority: String,
@@ -82,6 +97,14 @@ struct Signed {
     stamp: Stamp,
     /// A buffer that all signatures use in turn.
     line: Vec<u8>,
+}
+
+/// The part of a request that is signed: path and query as they stand in its head.
+struct Signable<'a> {
+    method: &'static str,
+    path: std::ops::Range<usize>,
+    query: std::ops::Range<usize>,
+    body: &'a [u8],
 }
 
 /// The key with which the server encrypts an object, and which the server does not keep.
@@ -141,7 +164,38 @@ impl Requests {
                     put(head, &["\r\n"]);
                 }
             }
-            Access::Signed(signed) => signed.sign(head, &self.authority, path, request, epoch_s),
+            Access::Signed(signed) => {
+                let what = Signable { method, path, query: 0..0, body: request.body };
+                signed.sign(head, &self.authority, what, request.method, epoch_s);
+            }
+        }
+        put(head, &["\r\n"]);
+    }
+
+    /// Replaces `head` by the head of this request. Only stores with signatures, and those without any keys, are asked.
+    pub fn write_plain(&mut self, head: &mut Vec<u8>, request: &PlainRequest<'_>, epoch_s: u64) {
+        head.clear();
+        put(head, &[request.method, " ", request.path]);
+        let path = request.method.len() + 1..head.len();
+        let mut query = head.len()..head.len();
+        if !request.query.is_empty() {
+            put(head, &["?", request.query]);
+            query = path.end + 1..head.len();
+        }
+        put(head, &[" HTTP/1.1\r\nHost: ", &self.authority, "\r\n"]);
+        if request.method == "PUT" {
+            write_number(head, "Content-Length: ", request.body.len() as u64);
+            put(head, &["\r\n"]);
+        }
+        if request.only_new {
+            put(head, &["If-None-Match: *\r\n"]);
+        }
+        match &mut self.access {
+            Access::Line(line) | Access::Swift(line) => put(head, &[line.reveal()]),
+            Access::Signed(signed) => {
+                let what = Signable { method: request.method, path, query, body: request.body };
+                signed.sign(head, &self.authority, what, Method::Delete, epoch_s);
+            }
         }
         put(head, &["\r\n"]);
     }
@@ -166,19 +220,13 @@ impl Signed {
         }
     }
 
-    fn sign(
-        &mut self,
-        head: &mut Vec<u8>,
-        authority: &str,
-        path: std::ops::Range<usize>,
-        request: &ObjectRequest<'_>,
-        epoch_s: u64,
-    ) {
+    /// `class`: the method of a measured request, which decides about the headers of encryption and storage class.
+    fn sign(&mut self, head: &mut Vec<u8>, authority: &str, what: Signable<'_>, class: Method, epoch_s: u64) {
         if self.second != epoch_s {
             (self.second, self.stamp) = (epoch_s, Stamp::of_epoch_s(epoch_s));
         }
         let stamp = self.stamp;
-        let hash = self.signs_bodies.then(|| Hex::of(&sha256(request.body)));
+        let hash = self.signs_bodies.then(|| Hex::of(&sha256(what.body)));
         let payload = hash.as_ref().map_or(UNSIGNED, Hex::as_str);
         // The signature needs the headers in the order of their names.
         let mut headers = [("", ""); 8];
@@ -193,12 +241,12 @@ impl Signed {
         if !self.token.is_empty() {
             add("x-amz-security-token", self.token.reveal());
         }
-        if let Some(key) = self.customer_key.as_ref().filter(|_| request.method != Method::Delete) {
+        if let Some(key) = self.customer_key.as_ref().filter(|_| class != Method::Delete) {
             add("x-amz-server-side-encryption-customer-algorithm", &key.algorithm);
             add("x-amz-server-side-encryption-customer-key", key.key.reveal());
             add("x-amz-server-side-encryption-customer-key-md5", &key.sum);
         }
-        if request.method == Method::Put {
+        if class == Method::Put {
             add("x-amz-storage-class", &self.storage_class);
         }
         let headers = &headers[..count];
@@ -208,9 +256,9 @@ impl Signed {
         // The signature reads the path in `head`, so it is made in a second buffer and appended.
         let (before, mut line) = (std::mem::take(head), std::mem::take(&mut self.line));
         let canonical = Canonical {
-            method: request.method.word(),
-            path: str::from_utf8(&before[path]).unwrap_or_default(),
-            query: "",
+            method: what.method,
+            path: str::from_utf8(&before[what.path]).unwrap_or_default(),
+            query: str::from_utf8(&before[what.query]).unwrap_or_default(),
             headers,
             payload,
         };
@@ -243,6 +291,18 @@ fn write_number(head: &mut Vec<u8>, before: &str, number: u64) {
     put(head, &[before]);
     // Writing to a vector cannot fail.
     let _ = write!(head, "{number}");
+}
+
+/// A query of names with values, which must come in the order of their names: signatures cover it as it stands.
+pub fn encoded_query(pairs: &[(&str, &str)]) -> String {
+    let mut query = String::new();
+    for (name, value) in pairs {
+        query.push_str(if query.is_empty() { "" } else { "&" });
+        name.bytes().for_each(|byte| push_encoded(&mut query, byte));
+        query.push('=');
+        value.bytes().for_each(|byte| push_encoded(&mut query, byte));
+    }
+    query
 }
 
 /// Makes the path of a request from the name of a file. Returns `None` when the name does not begin with `/`.

@@ -5,6 +5,8 @@
 pub mod draw;
 mod neighbour;
 #[cfg(target_os = "linux")]
+mod object_list;
+#[cfg(target_os = "linux")]
 mod object_server;
 mod place;
 mod ran;

@@ -12,6 +12,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
+use crate::object_list;
+
 /// Of a thread of it.
 const STACK_BYTES: usize = 1 << 20;
 
@@ -26,6 +28,10 @@ pub enum Manner {
     Interim,
     /// The same; it closes each connection behind its answer, and does not say so before.
     ClosesBehindAnswers,
+    /// Keeps what is written; its buckets keep the versions of objects.
+    Versioned,
+    /// Keeps what is written, and lets nobody list a bucket or ask for its state.
+    Tacit,
     /// Answers every request with this status and this body.
     Status(u16, &'static str),
     /// The head of its answer never ends.
@@ -140,6 +146,11 @@ impl ObjectServer {
         locked(&self.shared.objects).insert(path.to_owned(), bytes.to_vec());
     }
 
+    /// Removes an object.
+    pub fn forget(&self, path: &str) {
+        locked(&self.shared.objects).remove(path);
+    }
+
     /// Number of connections so far.
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
@@ -185,8 +196,17 @@ impl Shared {
     /// Whether the connection goes on.
     fn answer(&self, head: &str, body: Vec<u8>, to: &mut impl Write) -> std::io::Result<bool> {
         match self.manner {
-            Manner::Honest | Manner::Chunked | Manner::Interim | Manner::ClosesBehindAnswers => {
+            Manner::Honest
+            | Manner::Versioned
+            | Manner::Tacit
+            | Manner::Chunked
+            | Manner::Interim
+            | Manner::ClosesBehindAnswers => {
                 let (status, body) = self.keeps(head, body);
+                if head.starts_with("HEAD ") {
+                    write!(to, "HTTP/1.1 {status} Word\r\nContent-Length: {}\r\n\r\n", body.len())?;
+                    return Ok(true);
+                }
                 if self.manner == Manner::Interim {
                     to.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
                 }
@@ -241,19 +261,29 @@ impl Shared {
     /// Does what an honest server does: status and body.
     fn keeps(&self, head: &str, body: Vec<u8>) -> (u16, Vec<u8>) {
         let mut words = head.split(' ');
-        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().to_owned());
+        let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let mut objects = locked(&self.objects);
+        if !query.is_empty() {
+            return if self.manner == Manner::Tacit {
+                (403, b"<Error><Code>AccessDenied</Code></Error>".to_vec())
+            } else {
+                (200, object_list::about_bucket(&objects, path, query, self.manner == Manner::Versioned).into_bytes())
+            };
+        }
+        let path = path.to_owned();
         match (method, objects.get(&path)) {
+            ("PUT", Some(_)) if field(head, "if-none-match").is_some() => (412, Vec::new()),
             ("PUT", _) => {
                 objects.insert(path, body);
                 (200, Vec::new())
             }
             ("DELETE", _) => (if objects.remove(&path).is_some() { 204 } else { 404 }, Vec::new()),
-            ("GET", Some(object)) => match range(head) {
+            ("GET" | "HEAD", Some(object)) => match range(head) {
                 Some((from, to)) => (206, object.get(from..=to.min(object.len() - 1)).unwrap_or_default().to_vec()),
                 None => (200, object.clone()),
             },
-            ("GET", None) => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
+            ("GET" | "HEAD", None) => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
             _ => (405, Vec::new()),
         }
     }

@@ -6,6 +6,7 @@
 //! long: the engine tells the worker that the request is not done, the worker reads its orders and calls again. The state
 //! of the request is kept here in between.
 
+pub(crate) mod client;
 mod setup;
 mod stream;
 mod trouble;

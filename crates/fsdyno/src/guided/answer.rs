@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fsdyno_guide::store::Store;
-use fsdyno_guide::study::{Caller, Place};
+use fsdyno_guide::study::{Caller, Place, check_places};
 use fsdyno_guide::watch::Unwatched;
 use fsdyno_guide::{Problem, Watcher};
 use fsdyno_job::EngineName;
@@ -112,6 +112,9 @@ fn answer_boxed(shared: &Shared, asked: Asked, ask: Ask<'_>) -> ExitCode {
     let Asked { question, places, command } = asked;
     ExitCode::from(supervisor::supervised(|| {
         let mut metrics = None;
+        if let Err(problem) = check_places(question.word(), places.iter().map(String::as_str)) {
+            return refused(&problem);
+        }
         try_answer(shared, command, &mut metrics, ask).unwrap_or_else(|problem| {
             let failure = openmetrics_of_failure(question, &places, fsdyno_run::now_ms());
             if let Some(Err(problem)) = metrics.map(|file| file.write(&failure)) {

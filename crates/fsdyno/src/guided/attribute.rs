@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use fsdyno_guide::Problem;
 use fsdyno_guide::attribution::{Attributed, attribute};
+use fsdyno_guide::study::check_places;
 use fsdyno_stats::sort;
 use serde_json::{Value, json};
 
@@ -38,6 +39,7 @@ impl Attribute {
     }
 
     fn answer(self) -> Result<ExitCode, Problem> {
+        check_places("attribute", [&*self.server, &*self.client].into_iter())?;
         let store = opened(self.store.as_deref())?;
         let (server, client) = (store.find(&self.server)?, store.find(&self.client)?);
         let found = attribute(&server, &client)?;

@@ -5,14 +5,20 @@ use std::process::ExitCode;
 
 use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser};
 use clap::{Args, value_parser};
+#[cfg(all(feature = "object", target_os = "linux"))]
+use fsdyno_guide::Problem;
 use fsdyno_guide::io_mode::Wanted;
 use fsdyno_guide::measure::{Effort, Like, MeasureOptions, familiar_names, measure, names};
+#[cfg(all(feature = "object", target_os = "linux"))]
+use fsdyno_guide::objects::ObjectOptions;
 use fsdyno_guide::study::Place;
 use fsdyno_job::EngineName;
 use fsdyno_results::Question;
 
 use super::answer::{Asked, FileOptions, Shared, answer, engine};
 use super::stored::opened;
+#[cfg(all(feature = "object", target_os = "linux"))]
+use crate::process::streams::refused;
 
 /// How fast is the storage: throughput, IOPS, latency, and the latency of a durable write.
 ///
@@ -20,7 +26,8 @@ use super::stored::opened;
 /// in about a minute; then says whether the figures can be trusted, what limits them, and what to do next.
 #[derive(Debug, Args)]
 pub(crate) struct Measure {
-    /// A directory on the storage to be measured.
+    /// A directory on the storage to be measured, or an object store: s3://BUCKET or s3://BUCKET/PREFIX, with endpoint,
+    /// region and key from the environment and files of AWS' own programs.
     #[arg(default_value = ".")]
     path: PathBuf,
     /// Finish within 15 s.
@@ -49,6 +56,9 @@ pub(crate) struct Measure {
     buffered: bool,
     #[command(flatten)]
     file: FileOptions,
+    #[cfg(all(feature = "object", target_os = "linux"))]
+    #[command(flatten)]
+    objects: StoreOptions,
     #[command(flatten)]
     shared: Shared,
 }
@@ -66,8 +76,59 @@ fn size_before(shared: &Shared, place: &Place, options: &MeasureOptions) -> Opti
     options.size_in(place, &study)
 }
 
+/// Options that object stores alone have.
+#[cfg(all(feature = "object", target_os = "linux"))]
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Object stores")]
+struct StoreOptions {
+    /// Requests at once, each over a connection of its own.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(2..=256))]
+    connections: u32,
+    /// The most requests of all tests together: they cost money.
+    #[arg(long, value_name = "REQUESTS", default_value_t = 1_000_000)]
+    budget: u64,
+    /// Use a bucket that keeps versions, or locks objects, too: what is deleted there stays, and is paid.
+    #[arg(long)]
+    versioned: bool,
+}
+
+#[cfg(all(feature = "object", target_os = "linux"))]
+impl Measure {
+    /// Asks an object store.
+    fn run_objects(self, place: &Place, command: Vec<String>) -> ExitCode {
+        let shown = fsdyno_job::bytes::shown(&place.path);
+        let foreign = [
+            ("--full", self.full),
+            ("--like", self.like.is_some()),
+            ("--only", !self.only.is_empty()),
+            ("--engine", self.engine.is_some()),
+            ("--buffered", self.buffered),
+            ("--size", self.file.size.is_some()),
+            ("--expect", self.file.expect.is_some()),
+        ];
+        if let Some((option, _)) = foreign.into_iter().find(|(_, given)| *given) {
+            let problem = Problem::new(format!("{option} is for directories, and {shown} is an object store"))
+                .with_next(format!("run `fsdyno measure {shown}`"));
+            return ExitCode::from(refused(&problem));
+        }
+        let options = ObjectOptions {
+            runtime_s: self.file.runtime.unwrap_or(if self.quick { 1 } else { 5 }),
+            runs: self.runs.unwrap_or(1),
+            connections: self.objects.connections,
+            requests_max: self.objects.budget,
+            keeps: self.objects.versioned,
+        };
+        let asked = Asked::about(Question::Measure, place, &self.path, command);
+        answer(&self.shared, asked, |caller| fsdyno_guide::objects::measure(place, &options, caller))
+    }
+}
+
 impl Measure {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        #[cfg(all(feature = "object", target_os = "linux"))]
+        if let Some(place) = Some(Place::at(&self.path)).filter(Place::is_object_store) {
+            return self.run_objects(&place, command);
+        }
         let effort = match (self.quick, self.full) {
             (true, _) => Effort::Quick,
             (_, true) => Effort::Full,

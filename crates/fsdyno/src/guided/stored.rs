@@ -7,6 +7,9 @@ use std::sync::Arc;
 use clap::Args;
 use fsdyno_guide::Problem;
 use fsdyno_guide::store::Store;
+#[cfg(all(feature = "object", target_os = "linux"))]
+use fsdyno_guide::study::Place;
+use fsdyno_guide::study::check_places;
 use fsdyno_guide::work_directory::{CleanOptions, Cleaned, Outcome, clean};
 use fsdyno_run::SignalWatch;
 use fsdyno_text::escape;
@@ -60,7 +63,7 @@ pub(crate) struct Show {
 /// Remove the files that killed runs left in a directory, and only those.
 #[derive(Debug, Args)]
 pub(crate) struct Clean {
-    /// The directory that was measured.
+    /// The directory that was measured, or the object store: s3://BUCKET/PREFIX.
     path: PathBuf,
     /// Only list what would be removed.
     #[arg(long)]
@@ -147,7 +150,8 @@ impl Clean {
         let bounds = control.bounds();
         let mut looks = Looks::new(control);
         let options = CleanOptions { only_look: self.dry_run, others: self.others, any_owner: self.any_owner, bounds };
-        let found = clean(&self.path, options, &mut looks)?;
+        check_places("clean", self.path.to_str().into_iter())?;
+        let found = clean_place(&self.path, options, &mut looks)?;
         drop((looks, signals));
         let failed = found.left.iter().any(|left| matches!(left.outcome, Outcome::Failed(_)));
         let text = if self.json { cleaned_json(&found, self.dry_run) } else { self.cleaned(&found) };
@@ -175,6 +179,15 @@ impl Clean {
         }
         text
     }
+}
+
+/// Cleans a directory or an object store.
+fn clean_place(path: &Path, options: CleanOptions, looks: &mut Looks) -> Result<Cleaned, Problem> {
+    #[cfg(all(feature = "object", target_os = "linux"))]
+    if let Some(place) = Some(Place::at(path)).filter(Place::is_object_store) {
+        return fsdyno_guide::objects::clean(&place, options, looks);
+    }
+    clean(path, options, looks)
 }
 
 /// What was done with a directory, in words.

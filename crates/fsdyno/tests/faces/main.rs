@@ -22,5 +22,6 @@ mod same_face;
 mod settings;
 mod signals;
 mod signatures;
+mod stores;
 mod widths;
 mod words;

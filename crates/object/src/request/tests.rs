@@ -86,3 +86,27 @@ fn names_are_encoded_once() {
     assert_eq!(encoded_path(b"/b/a b+%\xff/~").as_deref(), Some("/b/a%20b%2B%25%FF/~"));
     assert_eq!(encoded_path(b"b/k"), None);
 }
+
+#[test]
+fn a_question_to_a_bucket_has_its_query_in_the_line_and_in_the_signature() {
+    let endpoint = Endpoint::parse("h", false).unwrap();
+    let mut requests = Requests::new(&options(ObjectDialect::S3, Tls::Off), &endpoint, key());
+    let query = encoded_query(&[("list-type", "2"), ("prefix", "a b/c+&=")]);
+    assert_eq!(query, "list-type=2&prefix=a%20b%2Fc%2B%26%3D");
+    let mut head_for = |query| {
+        let mut head = Vec::new();
+        let request = PlainRequest { method: "GET", path: "/b/", query, body: b"", only_new: false };
+        requests.write_plain(&mut head, &request, 1_369_353_600);
+        String::from_utf8(head).unwrap()
+    };
+    let signature = |head: &str| head.split_once("Signature=").unwrap().1.to_owned();
+    let (with, without) = (head_for(&query), head_for(""));
+    assert!(with.starts_with(&format!("GET /b/?{query} HTTP/1.1\r\nHost: h\r\nx-amz-content-sha256: ")), "{with}");
+    assert!(without.starts_with("GET /b/ HTTP/1.1\r\n") && !with.contains("storage-class"), "{without}");
+    assert_ne!(signature(&with), signature(&without));
+    let put = PlainRequest { method: "PUT", path: "/b/k", query: "", body: b"abc", only_new: true };
+    let mut head = Vec::new();
+    requests.write_plain(&mut head, &put, 1_369_353_600);
+    let head = String::from_utf8(head).unwrap();
+    assert!(head.contains("Content-Length: 3\r\nIf-None-Match: *\r\n"), "{head}");
+}

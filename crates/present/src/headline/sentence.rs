@@ -31,6 +31,10 @@ pub(super) fn of(
     }
     let joined = |sentences: &[String]| Some(sentences.join(" ")).filter(|text| !text.is_empty());
     match study.question {
+        // The tests of an object store have sentences of their own.
+        Question::Measure if study.targets.first().is_some_and(|target| target.path.contains("://")) => joined(
+            &study.sentences.first().map(|sentence| first_of(sentence).to_owned()).into_iter().collect::<Vec<_>>(),
+        ),
         Question::Measure => measured(tests, findings),
         Question::Check => verdicts(study),
         Question::Compare => joined(&standing::sentences(standings, grid.rounds())),

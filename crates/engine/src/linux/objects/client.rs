@@ -1,0 +1,227 @@
+//! Single requests beside those that are measured: about a bucket, and about whole objects.
+
+use std::io;
+use std::net::SocketAddr;
+
+use fsdyno_job::ObjectOptions;
+use fsdyno_object::{Body, Chunks, HEAD_BYTES_MAX, PlainRequest, Requests, ResponseHead};
+use fsdyno_os::clock::{Clock, RealClock};
+
+use super::setup;
+use super::stream::{self, Identity, Outgoing, Stream, is_wait};
+use crate::setup::EngineSetupError;
+
+/// Time after which a request has failed, ns.
+const DEADLINE_NS: u64 = 30_000_000_000;
+
+/// The longest answer: a page of a list has at most 1,000 keys of 1,024 bytes, with some facts about each.
+const BODY_BYTES_MAX: usize = 4 << 20;
+
+/// Asks a server one request after the other over one connection.
+pub struct ObjectClient {
+    requests: Requests,
+    address: SocketAddr,
+    identity: Option<Identity>,
+    stream: Option<Stream>,
+    /// Answers that came over this connection.
+    carried: u64,
+    clock: RealClock,
+    /// What is known of the server.
+    pub server: ObjectServerFacts,
+}
+
+/// What a connection shows of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectServerFacts {
+    /// The server, as requests name it.
+    pub name: String,
+    /// The address that was connected to.
+    pub address: String,
+    /// Until the connection stood, ns.
+    pub connect_ns: u64,
+    /// Until TLS stood behind it, ns; `None`: there is none.
+    pub handshake_ns: Option<u64>,
+    /// Version and cipher of TLS; `None`: nothing is encrypted.
+    pub tls: Option<String>,
+}
+
+/// What the server answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectReply {
+    /// 200, 404, …
+    pub status: u16,
+    /// The head, for its fields.
+    pub head: Vec<u8>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The server takes further requests on this connection.
+    pub keeps_alive: bool,
+}
+
+impl ObjectClient {
+    /// Connects, with the key of the environment or the usual file.
+    ///
+    /// # Errors
+    /// A sentence: there is no key, no such server, or its certificate is not trusted.
+    pub fn connect(options: &ObjectOptions) -> Result<ObjectClient, String> {
+        let clock = RealClock::shared();
+        let no_key = "there is no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile of \
+                      ~/.aws/credentials in AWS_PROFILE";
+        let key = setup::key(options).map_err(|_| no_key.to_owned())?;
+        let endpoint = setup::endpoint(options).map_err(reason)?;
+        let identity = setup::identity(options, &endpoint).map_err(reason)?;
+        let (address, connected) = setup::connect(&endpoint, identity.as_ref(), &clock).map_err(reason)?;
+        let server = ObjectServerFacts {
+            name: endpoint.authority.clone(),
+            address: address.to_string(),
+            connect_ns: connected.connect_ns,
+            handshake_ns: connected.handshake_ns,
+            tls: connected.stream.cipher(),
+        };
+        let requests = Requests::new(options, &endpoint, key);
+        Ok(ObjectClient { requests, address, identity, stream: Some(connected.stream), carried: 0, clock, server })
+    }
+
+    /// Asks, and reads the whole answer. A request goes over a new connection where the server had closed one that
+    /// had carried answers; nothing else is done again.
+    ///
+    /// # Errors
+    /// A sentence: why there is no answer.
+    pub fn ask(&mut self, request: &PlainRequest<'_>) -> Result<ObjectReply, String> {
+        let deadline_ns = self.clock.now_ns() + DEADLINE_NS;
+        loop {
+            let mut stream = match self.stream.take() {
+                Some(stream) => stream,
+                None => {
+                    self.carried = 0;
+                    let connected = stream::connect(&self.address, self.identity.as_ref(), &self.clock);
+                    connected.map_err(|error| format!("the connection failed: {error}"))?.stream
+                }
+            };
+            match self.exchange(&mut stream, request, deadline_ns) {
+                Ok(reply) => {
+                    self.carried += 1;
+                    self.stream = reply.keeps_alive.then_some(stream);
+                    return Ok(reply);
+                }
+                Err(None) if self.carried > 0 => {}
+                Err(None) => return Err("the server closed the connection without an answer".to_owned()),
+                Err(Some(sentence)) => return Err(sentence),
+            }
+        }
+    }
+
+    /// `Err(None)`: the connection ended before the first byte of an answer.
+    fn exchange(
+        &mut self,
+        stream: &mut Stream,
+        request: &PlainRequest<'_>,
+        deadline_ns: u64,
+    ) -> Result<ObjectReply, Option<String>> {
+        let (mut head, mut sent) = (Vec::new(), 0);
+        let epoch_s = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+        self.requests.write_plain(&mut head, request, epoch_s);
+        while let Err(error) = stream.send(Outgoing { head: &head, body: request.body, sent: &mut sent }) {
+            self.may_wait(&error, deadline_ns)?;
+        }
+        let mut come = Vec::new();
+        let head = loop {
+            if self.receive(stream, &mut come, deadline_ns)? == 0 {
+                return Err(if come.is_empty() { None } else { Some("the connection ended within an answer".into()) });
+            }
+            if let Some(head) = ResponseHead::parse(&come).map_err(|fault| Some(fault.to_string()))? {
+                break head;
+            }
+        };
+        let mut reply = ObjectReply {
+            status: head.status,
+            body: come.split_off(head.head_bytes),
+            head: come,
+            keeps_alive: head.keeps_alive,
+        };
+        if request.method == "HEAD" {
+            reply.keeps_alive &= reply.body.is_empty();
+            return Ok(reply);
+        }
+        let (mut chunks, mut fed, mut plain) = (Chunks::default(), 0, Vec::new());
+        loop {
+            let ended = match head.body {
+                Body::Bytes(length) => reply.body.len() as u64 >= length,
+                Body::Chunks => {
+                    let part = &reply.body[fed..];
+                    fed += chunks
+                        .feed(part, |bytes| plain.extend_from_slice(bytes))
+                        .map_err(|fault| Some(fault.to_string()))?;
+                    chunks.ended()
+                }
+                Body::UntilClose => false,
+            };
+            if ended {
+                break;
+            }
+            if reply.body.len() > BODY_BYTES_MAX {
+                return Err(Some("the answer is longer than any that was asked for".to_owned()));
+            }
+            if self.receive(stream, &mut reply.body, deadline_ns)? == 0 {
+                match head.body {
+                    Body::UntilClose => break,
+                    _ => return Err(Some("the connection ended within an answer".to_owned())),
+                }
+            }
+        }
+        match head.body {
+            Body::Chunks => {
+                reply.keeps_alive &= fed == reply.body.len();
+                reply.body = plain;
+            }
+            Body::Bytes(length) => {
+                reply.keeps_alive &= reply.body.len() as u64 == length;
+                reply.body.truncate(length as usize);
+            }
+            Body::UntilClose => {}
+        }
+        Ok(reply)
+    }
+
+    /// Appends what comes next; 0: the connection has ended.
+    fn receive(&self, stream: &mut Stream, come: &mut Vec<u8>, deadline_ns: u64) -> Result<usize, Option<String>> {
+        let at = come.len();
+        come.resize(at + HEAD_BYTES_MAX, 0);
+        let outcome = loop {
+            match stream.receive(&mut come[at..]) {
+                Err(error) if super::is_closed(&error) => break Ok(0),
+                Err(error) => match self.may_wait(&error, deadline_ns) {
+                    Ok(()) => {}
+                    Err(sentence) => break Err(sentence),
+                },
+                Ok(bytes) => break Ok(bytes),
+            }
+        };
+        come.truncate(at + outcome.as_ref().copied().unwrap_or(0));
+        outcome
+    }
+
+    fn may_wait(&self, error: &io::Error, deadline_ns: u64) -> Result<(), Option<String>> {
+        match () {
+            () if super::is_closed(error) => Err(None),
+            () if !is_wait(error) => Err(Some(format!("the connection failed: {error}"))),
+            () if self.clock.now_ns() > deadline_ns => Err(Some("the server has not answered in time".to_owned())),
+            () => Ok(()),
+        }
+    }
+}
+
+/// The reason alone: a person who asks a question has named no engine and no option.
+fn reason(error: EngineSetupError) -> String {
+    match error {
+        EngineSetupError::Option { reason, .. } => reason,
+        EngineSetupError::Refused { code, advice, .. } => match advice.strip_prefix("is a server at ") {
+            Some(rest) => {
+                let server = rest.strip_suffix("? See http_host").unwrap_or(rest);
+                format!("{server} does not answer: {}", io::Error::from_raw_os_error(code))
+            }
+            None => advice,
+        },
+        other => other.to_string(),
+    }
+}

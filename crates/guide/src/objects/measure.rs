@@ -1,0 +1,320 @@
+//! `measure s3://BUCKET`: the store itself, by objects of our own.
+
+use fsdyno_results::{JobRecord, Question, Severity, Study};
+use fsdyno_run::StopRule;
+use fsdyno_text::quantity::{bytes, count, counted, latency, number};
+
+use super::keys::KeySet;
+use super::server::Store;
+use super::work::{Bucket, ObjectWork};
+use crate::Problem;
+use crate::nodes::ThisMachine;
+use crate::study::{Caller, Place, StudyRun, planned_row};
+
+/// The options of a question to an object store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectOptions {
+    /// Length of each test, s.
+    pub runtime_s: u32,
+    /// Number of rounds.
+    pub runs: u32,
+    /// Requests at once.
+    pub connections: u32,
+    /// The most requests.
+    pub requests_max: u64,
+    /// Whether a bucket that keeps versions, or locks objects, is used too.
+    pub keeps: bool,
+}
+
+/// The most bytes that are moved.
+const BYTES_MAX: u64 = 100 << 30;
+
+/// Objects of one size: the name, their bytes, and the number for each connection.
+const SETS: [(&str, u64, u64); 3] = [("k4", 4 << 10, 64), ("m1", 1 << 20, 8), ("m8", 8 << 20, 1)];
+
+/// What a test does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verb {
+    Put,
+    Get,
+    /// GET of a range of this number of bytes.
+    Range(u64),
+    Delete,
+}
+
+struct Test {
+    pattern: &'static str,
+    title: &'static str,
+    verb: Verb,
+    /// The number of its set.
+    set: usize,
+    /// Over one connection, not over all.
+    single: bool,
+}
+
+const fn test(pattern: &'static str, title: &'static str, verb: Verb, set: usize, single: bool) -> Test {
+    Test { pattern, title, verb, set, single }
+}
+
+/// In the order in which they run: what is read was written before.
+const TESTS: [Test; 10] = [
+    test("put-4k", "PUT of 4 KiB", Verb::Put, 0, false),
+    test("put-4k-one", "PUT of 4 KiB", Verb::Put, 0, true),
+    test("get-4k-one", "GET of 4 KiB", Verb::Get, 0, true),
+    test("get-4k", "GET of 4 KiB", Verb::Get, 0, false),
+    test("put-1m", "PUT of 1 MiB", Verb::Put, 1, false),
+    test("get-1m", "GET of 1 MiB", Verb::Get, 1, false),
+    test("range-128k", "GET of 128 KiB of 1 MiB", Verb::Range(128 << 10), 1, false),
+    test("put-8m", "PUT of 8 MiB", Verb::Put, 2, false),
+    test("get-8m", "GET of 8 MiB", Verb::Get, 2, false),
+    test("delete-4k", "DELETE", Verb::Delete, 0, false),
+];
+
+impl Test {
+    /// The bytes of its requests.
+    fn block_bytes(&self) -> u64 {
+        if let Verb::Range(bytes) = self.verb { bytes } else { SETS[self.set].1 }
+    }
+
+    fn connections(&self, options: &ObjectOptions) -> u32 {
+        if self.single { 1 } else { options.connections }
+    }
+
+    /// The most requests of each connection: each test has the same part of the budget.
+    fn requests_max(&self, options: &ObjectOptions) -> u64 {
+        let parts = TESTS.len() as u64 * u64::from(options.runs.max(1)) * u64::from(self.connections(options));
+        (options.requests_max / parts).min(BYTES_MAX / parts / self.block_bytes())
+    }
+
+    fn line(&self, work: &ObjectWork, options: &ObjectOptions, written: u64) -> Vec<String> {
+        let (name, object_bytes, _) = SETS[self.set];
+        let connections = self.connections(options);
+        let mut words = vec![format!("--name={}", self.pattern)];
+        words.extend(work.bucket.store.words());
+        words.push(format!("--bs={}", self.block_bytes()));
+        words.push(format!("--numjobs={connections}"));
+        if let Verb::Range(_) = self.verb {
+            // Each connection reads objects of all, of those that were written.
+            let (keys, each) = (&work.keys[self.set], SETS[self.set].2);
+            let there = (0..keys.count).filter(|number| number % each < written);
+            let objects: Vec<String> = there.map(|number| work.filename(&keys.key(number))).collect();
+            words.push(format!("--filename={}", objects.join(":")));
+            words.push(format!("--size={}", object_bytes * objects.len() as u64));
+            words.push("--http_object_mode=range".to_owned());
+        } else {
+            words.push(format!("--filename={}", work.filename(name)));
+            words.push(format!("--size={}", object_bytes * written));
+            // The objects of a connection begin where those of the one before end.
+            words.push(format!("--offset_increment={}", object_bytes * SETS[self.set].2));
+        }
+        match self.verb {
+            Verb::Put => words.push("--rw=write".to_owned()),
+            Verb::Get | Verb::Range(_) => words.push("--rw=randread".to_owned()),
+            Verb::Delete => words.push("--rw=trim".to_owned()),
+        }
+        if self.verb != Verb::Delete {
+            words.push("--time_based=1".to_owned());
+            words.push(format!("--runtime={}", options.runtime_s));
+            words.push(format!("--number_ios={}", self.requests_max(options)));
+        }
+        words.push("--group_reporting=1".to_owned());
+        words
+    }
+}
+
+fn key_sets(options: &ObjectOptions) -> Vec<KeySet> {
+    let set = |(name, block_bytes, each): &(&str, u64, u64)| KeySet {
+        name: (*name).to_owned(),
+        block_bytes: *block_bytes,
+        count: each * u64::from(options.connections),
+    };
+    SETS.iter().map(set).collect()
+}
+
+/// Measures one object store.
+///
+/// # Errors
+/// When it cannot be used; nothing is left there then.
+pub fn measure(place: &Place, options: &ObjectOptions, caller: Caller<'_>) -> Result<Study, Problem> {
+    let store = Store::of(place)?;
+    check_budget(options)?;
+    let mut study_run = StudyRun::begin(Question::Measure, std::slice::from_ref(place), caller);
+    study_run.watcher.looks(&place.path);
+    let bucket = Bucket::connect(store)?;
+    study_run.watcher.outline(&estimate(options));
+    let (work, unseen) = ObjectWork::open(bucket, key_sets(options), options.keeps)?;
+    study_run.watcher.looked();
+    if let Some(unseen) = unseen {
+        study_run.note("bucket-unseen", Severity::Info, unseen);
+    }
+    study_run.steps.1 = TESTS.len() * options.runs.max(1) as usize;
+    study_run.step_ms = Some(u64::from(options.runtime_s) * 1000);
+    let outcome = run_tests(&mut study_run, &work, options);
+    let facts = work.bucket.client.server.clone();
+    let asked = work.bucket.asked;
+    study_run.watcher.looks(&place.path);
+    if let Err(problem) = work.close() {
+        let text = problem.next.as_deref().map_or_else(|| problem.to_string(), |next| format!("{problem}; {next}"));
+        study_run.watcher.message(&format!("fsdyno: {text}"));
+        study_run.note("left-behind", Severity::Caution, text);
+    }
+    study_run.watcher.looked();
+    outcome?;
+    let tls = facts.tls.as_deref().unwrap_or("without TLS");
+    let mut sentences = answers(&study_run.study);
+    sentences.push(format!(
+        "Measured with ioengine=http at {} ({}, {tls}), on objects of its own that are deleted again; each worker has one \
+         connection, nothing is done again, and no redirect is followed.",
+        facts.name, facts.address
+    ));
+    sentences.push(used(&study_run.study, asked));
+    study_run.study.sentences = sentences;
+    Ok(study_run.finish())
+}
+
+/// Refuses a budget with which tests would be too short to mean anything.
+fn check_budget(options: &ObjectOptions) -> Result<(), Problem> {
+    let least = TESTS.iter().map(|test| SETS[test.set].2 * u64::from(test.connections(options))).max().unwrap_or(1);
+    let needed = least * TESTS.len() as u64 * u64::from(options.runs.max(1));
+    if options.requests_max >= needed {
+        return Ok(());
+    }
+    Err(Problem::new(format!(
+        "a budget of {} requests is too small: the tests need {}",
+        count(options.requests_max),
+        count(needed)
+    ))
+    .with_next(format!("use --budget {needed}, or fewer --connections")))
+}
+
+/// The most that the tests may cost, before the first request.
+fn estimate(options: &ObjectOptions) -> String {
+    let (mut puts, mut gets) = ((0, 0), (0, 0));
+    for test in TESTS.iter().filter(|test| test.verb != Verb::Delete) {
+        let connections = u64::from(test.connections(options)) * u64::from(options.runs.max(1));
+        let requests = test.requests_max(options) * connections;
+        let sum = if test.verb == Verb::Put { &mut puts } else { &mut gets };
+        *sum = (sum.0 + requests, sum.1 + requests * test.block_bytes());
+    }
+    let objects: u64 = key_sets(options).iter().map(|set| set.count).sum();
+    format!(
+        "at most {} PUT requests with {} and {} GET requests with {}, then a DELETE for each of {} objects; the time of the \
+         tests ends most of them earlier",
+        count(puts.0),
+        bytes(puts.1),
+        count(gets.0),
+        bytes(gets.1),
+        count(objects)
+    )
+}
+
+fn run_tests(study_run: &mut StudyRun<'_>, work: &ObjectWork, options: &ObjectOptions) -> Result<(), Problem> {
+    for round in 0..options.runs.max(1) {
+        // Objects that each connection has written; a slow store does not write all in the time.
+        let mut written = [0; SETS.len()];
+        for test in &TESTS {
+            let (_, _, each) = SETS[test.set];
+            let objects = if test.verb == Verb::Put { each } else { written[test.set] };
+            if study_run.stopped() {
+                return Ok(());
+            }
+            if objects == 0 {
+                let text = format!(
+                    "{} is left out: not each connection wrote an object in {} s",
+                    test.pattern, options.runtime_s
+                );
+                study_run.note("tests-left-out", Severity::Caution, format!("{text}; use a longer --runtime"));
+                continue;
+            }
+            let title = format!("{}, {}, depth 1", test.title, counted(test.connections(options).into(), "connection"));
+            let row = planned_row(0, test.pattern, &title, round, test.line(work, options, objects));
+            let index = study_run.run_row_in(&mut ThisMachine, 1, row, StopRule::AsWritten, None)?;
+            if test.verb == Verb::Put && !test.single {
+                written[test.set] = least_written(study_run, index).min(each);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The fewest requests of any connection of a row.
+fn least_written(study_run: &StudyRun<'_>, index: usize) -> u64 {
+    let jobs = study_run.study.rows[index].run.iter().flat_map(|run| &run.jobs);
+    jobs.map(|job| if job.error.is_some() { 0 } else { job.directions.write.ios }).min().unwrap_or(0)
+}
+
+/// One sentence for each test: the rate, and the time to the first and the last byte of an answer.
+fn answers(study: &Study) -> Vec<String> {
+    let sentence = |test: &Test| {
+        let row = study.rows.iter().find(|row| row.pattern == test.pattern && row.first_error().is_none())?;
+        let job = JobRecord::merged(&row.run.as_ref()?.jobs)?;
+        let object = job.object.as_deref()?;
+        let direction = match test.verb {
+            Verb::Put => &job.directions.write,
+            Verb::Get | Verb::Range(_) => &job.directions.read,
+            Verb::Delete => &job.directions.trim,
+        };
+        let (first, last) = (object.first_byte.percentile(50.0)?, direction.latency()?.percentile(50.0)?);
+        let rate = direction.ios as f64 * 1e3 / direction.runtime_ms.max(1) as f64;
+        let connections = counted(row.run.as_ref()?.jobs.len() as u64, "connection");
+        Some(format!(
+            "{} over {connections}: {}/s; median {} from the sent request to the first byte of its answer, {} in all.",
+            test.title,
+            number(rate),
+            latency(first as f64),
+            latency(last as f64)
+        ))
+    };
+    TESTS.iter().filter_map(sentence).collect()
+}
+
+/// What the run used of the server.
+fn used(study: &Study, asked: u64) -> String {
+    let (mut answers, mut moved) = ([0; 3], [0; 2]);
+    for job in study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.jobs) {
+        if let Some(object) = job.object.as_deref() {
+            let counts = &object.answers;
+            [counts.write, counts.read, counts.trim].iter().zip(&mut answers).for_each(|(one, sum)| *sum += one);
+        }
+        moved[0] += job.directions.write.bytes;
+        moved[1] += job.directions.read.bytes;
+    }
+    format!(
+        "It used {} PUT ({}), {} GET ({}), {} DELETE and {} other requests.",
+        count(answers[0]),
+        bytes(moved[0]),
+        count(answers[1]),
+        bytes(moved[1]),
+        count(answers[2]),
+        count(asked)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPTIONS: ObjectOptions =
+        ObjectOptions { runtime_s: 1, runs: 1, connections: 8, requests_max: 1_000_000, keeps: false };
+
+    #[test]
+    fn no_test_can_exceed_its_part_of_the_budget() {
+        let used = |options: ObjectOptions| {
+            let of = |test: &Test| test.requests_max(&options) * u64::from(test.connections(&options));
+            let moved: u64 = TESTS.iter().map(|test| of(test) * test.block_bytes()).sum();
+            assert!(moved <= BYTES_MAX, "{moved}");
+            TESTS.iter().map(of).sum::<u64>()
+        };
+        assert!(used(OPTIONS) <= 1_000_000);
+        assert!(used(ObjectOptions { requests_max: 5000, ..OPTIONS }) <= 5000);
+        assert!(used(ObjectOptions { runs: 3, ..OPTIONS }) <= 333_334);
+    }
+
+    #[test]
+    fn a_budget_without_a_request_for_each_object_is_refused() {
+        let refused = check_budget(&ObjectOptions { requests_max: 100, ..OPTIONS }).unwrap_err();
+        assert!(refused.next.is_some_and(|next| next.contains("--budget 5120")), "{}", refused.what);
+        assert!(check_budget(&OPTIONS).is_ok());
+        assert!(estimate(&OPTIONS).contains("584 objects"), "{}", estimate(&OPTIONS));
+    }
+}

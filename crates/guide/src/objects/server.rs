@@ -1,0 +1,85 @@
+//! The server of a place, as environment and files of people's other programs set it.
+
+use std::path::PathBuf;
+
+use fsdyno_job::{ObjectDialect, ObjectOptions, Tls};
+use fsdyno_object::{BucketAddress, BucketServer, ServerSettings, encoded_path, setting};
+
+use crate::Problem;
+use crate::study::Place;
+
+/// A file with settings is not longer.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// A bucket at its server.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    /// As the person wrote it.
+    pub(super) url: String,
+    pub(super) address: BucketAddress,
+    server: BucketServer,
+}
+
+impl Store {
+    pub(super) fn of(place: &Place) -> Result<Store, Problem> {
+        let url = fsdyno_job::bytes::shown(&place.path);
+        let address = BucketAddress::parse(&url).map_err(Problem::new)?;
+        let advice = "set AWS_ENDPOINT_URL=http://HOST:PORT, or leave it out for AWS itself";
+        let server = settings().server_of(&address.bucket).map_err(|what| Problem::new(what).with_next(advice))?;
+        Ok(Store { url, address, server })
+    }
+
+    pub(super) fn options(&self) -> ObjectOptions {
+        ObjectOptions {
+            host: self.server.host.clone(),
+            tls: self.server.tls,
+            dialect: ObjectDialect::S3,
+            region: self.server.region.clone(),
+            ..ObjectOptions::default()
+        }
+    }
+
+    /// The words of a fio line for this server. Its key stands in none: the engine takes it from where this program did.
+    pub(super) fn words(&self) -> Vec<String> {
+        let https = if self.server.tls == Tls::Off { "off" } else { "on" };
+        vec![
+            "--ioengine=http".to_owned(),
+            "--http_mode=s3".to_owned(),
+            format!("--https={https}"),
+            format!("--http_host={}", self.server.host),
+            format!("--http_s3_region={}", self.server.region),
+        ]
+    }
+
+    /// The name of an object on the server, not encoded; with an empty key that of the bucket.
+    pub(super) fn name_of(&self, key: &str) -> String {
+        if self.server.is_virtual { format!("/{key}") } else { format!("/{}/{key}", self.address.bucket) }
+    }
+
+    /// The same as it stands in a request.
+    pub(super) fn path_of(&self, key: &str) -> String {
+        encoded_path(self.name_of(key).as_bytes()).unwrap_or_default()
+    }
+
+    /// The beginning of all keys of this place.
+    pub(super) fn key_before(&self) -> String {
+        let prefix = &self.address.prefix;
+        if prefix.is_empty() { String::new() } else { format!("{prefix}/") }
+    }
+}
+
+fn settings() -> ServerSettings {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let profile = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".aws/config"));
+    let file = variable("AWS_CONFIG_FILE").map(PathBuf::from).or_else(home);
+    let text = file.and_then(|file| fsdyno_os::files::read_whole(&file, FILE_BYTES_MAX).ok()).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let written = |name: &str| setting(&text, &profile, name).map(str::to_owned);
+    let of_both = |names: [&str; 2], name: &str| names.into_iter().find_map(variable).or_else(|| written(name));
+    ServerSettings {
+        endpoint: of_both(["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"], "endpoint_url"),
+        region: of_both(["AWS_REGION", "AWS_DEFAULT_REGION"], "region"),
+        style: written("addressing_style"),
+    }
+}

@@ -1,0 +1,225 @@
+//! The objects of a question: below a prefix of its own, with a marker that is written first and deleted last. Only keys
+//! of the list in the marker are deleted, one by one.
+
+use fsdyno_engine::{ObjectClient, ObjectReply};
+use fsdyno_object::{ListPage, PlainRequest, encoded_query, error_code, word_of};
+use fsdyno_os::files::unguessable;
+use serde::{Deserialize, Serialize};
+
+use super::keys::{KeySet, is_on};
+use super::server::Store;
+use crate::Problem;
+use crate::work_directory::marker::Marker;
+use crate::work_directory::{PREFIX, SpaceNeeds};
+
+/// The marker's name in the folder of a run.
+const MARKER: &str = ".fsdyno-work";
+
+/// The marker's first words, for people who find it.
+const WHAT: &str = "objects of fsdyno, removed by `fsdyno clean s3://BUCKET/PREFIX`";
+
+/// Pages of a list that are read at most: a run has fewer keys by far.
+const PAGES_MAX: usize = 10_000;
+
+/// What the marker says: who wrote the objects, and which they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct ObjectMarker {
+    what: String,
+    pub(super) maker: Marker,
+    pub(super) keys: Vec<KeySet>,
+}
+
+/// A bucket that answers.
+pub(super) struct Bucket {
+    pub(super) store: Store,
+    pub(super) client: ObjectClient,
+    /// Requests so far, beside those of jobs.
+    pub(super) asked: u64,
+}
+
+impl Bucket {
+    pub(super) fn connect(store: Store) -> Result<Bucket, Problem> {
+        let client =
+            ObjectClient::connect(&store.options()).map_err(|why| Problem::new(format!("{}: {why}", store.url)))?;
+        Ok(Bucket { store, client, asked: 0 })
+    }
+
+    /// Asks for an object, or with an empty key for the bucket.
+    fn ask(
+        &mut self,
+        method: &'static str,
+        key: &str,
+        query: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<ObjectReply, Problem> {
+        let (path, query) = (self.store.path_of(key), encoded_query(query));
+        let request = PlainRequest { method, path: &path, query: &query, body, only_new: method == "PUT" };
+        self.asked += 1;
+        self.client.ask(&request).map_err(|why| Problem::new(format!("{}: {why}", self.store.url)))
+    }
+
+    /// The sentence for an answer that is no success.
+    fn refused(&self, what: &str, reply: &ObjectReply) -> Problem {
+        let code = error_code(&reply.body).map(|code| format!(" {code}")).unwrap_or_default();
+        let problem =
+            Problem::new(format!("{}: the server refuses {what}: HTTP {}{code}", self.store.url, reply.status));
+        match reply.status {
+            301 | 307 | 400 => {
+                problem.with_next("set AWS_REGION and AWS_ENDPOINT_URL to those of the bucket: no redirect is followed")
+            }
+            401 | 403 => problem.with_next(
+                "compare the key (AWS_PROFILE, AWS_ACCESS_KEY_ID) and its rights with docs/object-storage.md",
+            ),
+            404 => problem.with_next("name a bucket that exists: none is made"),
+            _ => problem,
+        }
+    }
+
+    /// One page of the keys that begin with this text, or of their folders.
+    fn page(&mut self, before: &str, folders: bool, from: Option<&str>) -> Result<ListPage, Problem> {
+        let mut query = Vec::new();
+        query.extend(from.map(|from| ("continuation-token", from)));
+        query.extend(folders.then_some(("delimiter", "/")));
+        query.extend([("list-type", "2"), ("prefix", before)]);
+        let reply = self.ask("GET", "", &query, &[])?;
+        if reply.status != 200 {
+            return Err(self.refused("a list of its keys", &reply));
+        }
+        ListPage::parse(&reply.body)
+            .ok_or_else(|| Problem::new(format!("{}: the server's list cannot be understood", self.store.url)))
+    }
+
+    /// All keys, or folders, that begin with this text, page by page.
+    pub(super) fn list(&mut self, before: &str, folders: bool) -> Result<Vec<String>, Problem> {
+        let (mut names, mut from) = (Vec::new(), None::<String>);
+        for _ in 0..PAGES_MAX {
+            let page = self.page(before, folders, from.as_deref())?;
+            names.extend(if folders { page.folders } else { page.keys });
+            match page.next {
+                Some(next) if from.as_ref() != Some(&next) => from = Some(next),
+                Some(_) => break,
+                None => return Ok(names),
+            }
+        }
+        Err(Problem::new(format!("{}: the server's list does not end", self.store.url)))
+    }
+
+    /// Refuses a bucket that keeps what is deleted. Returns what could not be seen.
+    fn check_kept(&mut self) -> Result<Option<String>, Problem> {
+        let mut unseen = Vec::new();
+        let questions = [
+            (
+                "versioning",
+                "VersioningConfiguration",
+                "Status",
+                "keeps the versions of objects: deleted ones stay, and are paid",
+            ),
+            (
+                "object-lock",
+                "ObjectLockConfiguration",
+                "ObjectLockEnabled",
+                "locks its objects: they cannot be deleted for a time",
+            ),
+        ];
+        for (query, root, element, what) in questions {
+            let reply = self.ask("GET", "", &[(query, "")], &[])?;
+            match reply.status {
+                200 if word_of(&reply.body, root, element).as_deref() == Some("Enabled") => {
+                    return Err(Problem::new(format!("the bucket of {} {what}", self.store.url))
+                        .with_next("use another bucket, or --versioned if this is meant"));
+                }
+                // A bucket without a lock has no such document.
+                200 | 404 => {}
+                status => unseen.push(format!("{query} (HTTP {status})")),
+            }
+        }
+        Ok((!unseen.is_empty()).then(|| format!("not visible of the bucket: {}", unseen.join(", "))))
+    }
+
+    /// The marker of the run with this folder; `None`: it has none, or one that is not ours.
+    pub(super) fn marker(&mut self, folder: &str) -> Result<Option<ObjectMarker>, Problem> {
+        let reply = self.ask("GET", &format!("{folder}{MARKER}"), &[], &[])?;
+        match reply.status {
+            200 => Ok(serde_json::from_slice(&reply.body).ok().filter(|marker: &ObjectMarker| marker.what == WHAT)),
+            404 => Ok(None),
+            _ => Err(self.refused("the marker of a run", &reply)),
+        }
+    }
+
+    fn delete(&mut self, key: &str) -> Result<(), Problem> {
+        let reply = self.ask("DELETE", key, &[], &[])?;
+        match reply.status {
+            200 | 202 | 204 | 404 => Ok(()),
+            _ => Err(self.refused("a delete", &reply)),
+        }
+    }
+
+    /// Deletes the keys of a run that are on its list, then its marker. Keys of others there are left.
+    pub(super) fn remove(&mut self, folder: &str, list: &[KeySet], found: Vec<String>) -> Result<Removed, Problem> {
+        let marker = format!("{folder}{MARKER}");
+        let is_ours = |key: &String| key.strip_prefix(folder).is_some_and(|own| is_on(list, own));
+        let (ours, others): (Vec<String>, Vec<String>) =
+            found.into_iter().filter(|key| *key != marker).partition(is_ours);
+        for key in &ours {
+            self.delete(key)?;
+        }
+        self.delete(&marker)?;
+        let length = |key: &String| key.rsplit('_').next().and_then(|digits| digits.parse::<u64>().ok());
+        Ok(Removed { objects: ours.len() as u64, bytes: ours.iter().filter_map(length).sum(), others })
+    }
+}
+
+/// What was deleted of a run.
+pub(super) struct Removed {
+    pub(super) objects: u64,
+    pub(super) bytes: u64,
+    /// Keys in its folder that are on no list of ours.
+    pub(super) others: Vec<String>,
+}
+
+/// The objects of a running question.
+pub(super) struct ObjectWork {
+    pub(super) bucket: Bucket,
+    /// The beginning of its keys, with `/` at its end.
+    pub(super) folder: String,
+    pub(super) keys: Vec<KeySet>,
+}
+
+impl ObjectWork {
+    /// Writes the marker; nothing else has been written before. Also returns what could not be seen of the bucket.
+    pub(super) fn open(
+        mut bucket: Bucket,
+        keys: Vec<KeySet>,
+        keeps: bool,
+    ) -> Result<(ObjectWork, Option<String>), Problem> {
+        let unseen = if keeps { None } else { bucket.check_kept()? };
+        let maker = Marker::of_this_process(SpaceNeeds::bytes(0));
+        let own = format!("{PREFIX}{}-{:x}-{:08x}/", maker.pid, maker.made_ms, unguessable() as u32);
+        let folder = format!("{}{own}", bucket.store.key_before());
+        let marker = ObjectMarker { what: WHAT.to_owned(), maker, keys: keys.clone() };
+        let text = serde_json::to_vec(&marker).unwrap_or_default();
+        let reply = bucket.ask("PUT", &format!("{folder}{MARKER}"), &[], &text)?;
+        if !matches!(reply.status, 200..=204) {
+            return Err(bucket.refused("to write an object", &reply));
+        }
+        Ok((ObjectWork { bucket, folder, keys }, unseen))
+    }
+
+    /// The words of a job on these keys: the name of its objects, without offset and length.
+    pub(super) fn filename(&self, name: &str) -> String {
+        self.bucket.store.name_of(&format!("{}{name}", self.folder)).replace(':', "\\:")
+    }
+
+    /// Deletes what was written.
+    pub(super) fn close(mut self) -> Result<(), Problem> {
+        let (folder, keys) = (self.folder.clone(), self.keys.clone());
+        let clean = format!("run `fsdyno clean {}`", self.bucket.store.url);
+        // Without the right to list, all keys that the run may have written are deleted.
+        let all = || keys.iter().flat_map(KeySet::all).map(|key| format!("{folder}{key}")).collect();
+        let found = self.bucket.list(&folder, false).unwrap_or_else(|_| all());
+        self.bucket
+            .remove(&folder, &keys, found)
+            .map(drop)
+            .map_err(|problem| Problem::new(format!("objects were left below {folder}: {problem}")).with_next(clean))
+    }
+}

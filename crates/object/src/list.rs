@@ -1,0 +1,144 @@
+//! Answers to questions about a bucket: a page of its keys, and single words such as the state of its versions.
+
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+/// No key of a store is longer.
+const KEY_BYTES_MAX: usize = 1024;
+
+/// Keys and folders of one page; a server sends at most 1,000.
+const NAMES_MAX: usize = 1000;
+
+/// One page of the keys of a bucket (ListObjectsV2).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListPage {
+    /// The keys.
+    pub keys: Vec<String>,
+    /// The beginnings that keys have in common, up to the delimiter.
+    pub folders: Vec<String>,
+    /// What the next page is asked for with; `None`: this is the last one.
+    pub next: Option<String>,
+}
+
+impl ListPage {
+    /// Reads a page; `None`: the text is none, or has more names than a page may have.
+    pub fn parse(document: &[u8]) -> Option<ListPage> {
+        let mut page = ListPage::default();
+        let mut truncated = false;
+        let root = each_text(document, |path, text| match path {
+            [_, "Contents", "Key"] => page.keys.push(text.to_owned()),
+            [_, "CommonPrefixes", "Prefix"] => page.folders.push(text.to_owned()),
+            [_, "NextContinuationToken"] => page.next = Some(text.to_owned()),
+            [_, "IsTruncated"] => truncated = text.trim() == "true",
+            _ => {}
+        })?;
+        let is_page = root == "ListBucketResult" && page.keys.len().max(page.folders.len()) <= NAMES_MAX;
+        // A page that is not the last one, and does not say how to go on, would hide keys.
+        (is_page && truncated == page.next.is_some()).then_some(page)
+    }
+}
+
+/// The text of an element directly below the root of this name; `None`: there is none.
+pub fn word_of(document: &[u8], root: &str, element: &str) -> Option<String> {
+    let mut word = None;
+    let found = each_text(document, |path, text| {
+        if path.len() == 2 && path[1] == element {
+            word = Some(text.trim().to_owned());
+        }
+    })?;
+    word.filter(|_| found == root)
+}
+
+/// Gives each element without elements to `sink`, with its path. Returns the name of the root; `None`: the text is no
+/// document, has a document type, or a text that is longer than a key.
+fn each_text(document: &[u8], mut sink: impl FnMut(&[&str], &str)) -> Option<String> {
+    let mut reader = Reader::from_reader(document);
+    let (mut path, mut text, mut root): (Vec<String>, String, String) = Default::default();
+    let mut is_leaf = false;
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(element) => {
+                path.push(element.local_name().into_inner().to_owned());
+                if path.len() == 1 {
+                    root.clone_from(&path[0]);
+                }
+                text.clear();
+                is_leaf = true;
+            }
+            Event::End(_) => {
+                if is_leaf {
+                    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+                    sink(&names, &text);
+                }
+                is_leaf = false;
+                path.pop();
+            }
+            Event::Text(part) => text.push_str(&part),
+            Event::CData(part) => text.push_str(&part),
+            Event::GeneralRef(name) => text.push(match &*name {
+                "amp" => '&',
+                "lt" => '<',
+                "gt" => '>',
+                "quot" => '"',
+                "apos" => '\'',
+                _ => name.resolve_char_ref().ok()??,
+            }),
+            Event::DocType(_) => return None,
+            Event::Eof => return (path.is_empty() && !root.is_empty()).then_some(root),
+            _ => {}
+        }
+        if text.len() > KEY_BYTES_MAX || path.len() > 8 {
+            return None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
+        <Name>b</Name><Prefix>p/</Prefix><IsTruncated>true</IsTruncated><NextContinuationToken>t/1=</NextContinuationToken>\
+        <Contents><Key>p/a&amp;b &#x263a;</Key><Size>4</Size><Owner><ID>x</ID></Owner></Contents>\
+        <Contents><Key>p/c</Key></Contents><CommonPrefixes><Prefix>p/d/</Prefix></CommonPrefixes></ListBucketResult>";
+
+    #[test]
+    fn a_page_has_keys_folders_and_what_follows() {
+        let page = ListPage::parse(PAGE.as_bytes()).unwrap();
+        assert_eq!(page.keys, ["p/a&b \u{263a}", "p/c"]);
+        assert_eq!((page.folders.as_slice(), page.next.as_deref()), (&["p/d/".to_owned()][..], Some("t/1=")));
+        let empty = ListPage::parse(b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>");
+        assert_eq!(empty, Some(ListPage::default()));
+    }
+
+    #[test]
+    fn what_is_no_page_is_none() {
+        let endless = PAGE.replace("<NextContinuationToken>t/1=</NextContinuationToken>", "");
+        let many = format!("<ListBucketResult>{}</ListBucketResult>", "<Contents><Key>k</Key></Contents>".repeat(1001));
+        let long = format!("<ListBucketResult><Contents><Key>{}</Key></Contents></ListBucketResult>", "k".repeat(2000));
+        let deep = "<a>".repeat(100);
+        let bomb =
+            "<!DOCTYPE a [<!ENTITY b \"bb\">]><ListBucketResult><Contents><Key>&b;</Key></Contents></ListBucketResult>";
+        let unknown = "<ListBucketResult><Contents><Key>&b;</Key></Contents></ListBucketResult>";
+        let cut = &PAGE[..PAGE.len() - 5];
+        for text in ["", "<html></html>", "\u{0}", &endless, &many, &long, &deep, bomb, unknown, cut] {
+            assert_eq!(ListPage::parse(text.as_bytes()), None, "{:.60}", text);
+        }
+    }
+
+    #[test]
+    fn a_state_is_a_word_below_the_root() {
+        let enabled = b"<VersioningConfiguration xmlns=\"x\"><Status>Enabled</Status></VersioningConfiguration>";
+        let of = |text: &[u8]| word_of(text, "VersioningConfiguration", "Status");
+        assert_eq!(of(enabled).as_deref(), Some("Enabled"));
+        assert_eq!(of(b"<VersioningConfiguration/>"), None);
+        assert_eq!(of(b"<Other><Status>Enabled</Status></Other>"), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_a_reader_fail(text: Vec<u8>) {
+            let _ = ListPage::parse(&text);
+        }
+    }
+}

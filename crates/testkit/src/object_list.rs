@@ -1,0 +1,65 @@
+//! What a server of objects says of a bucket: a page of its keys, the state of its versions and locks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names of a page, unless fewer are asked for: small, so that tests have several pages.
+const PAGE_NAMES: usize = 100;
+
+/// The document for this query about the bucket with this path.
+pub(crate) fn about_bucket(objects: &BTreeMap<String, Vec<u8>>, path: &str, query: &str, is_versioned: bool) -> String {
+    if query.starts_with("versioning") {
+        let status = if is_versioned { "<Status>Enabled</Status>" } else { "" };
+        return format!("<VersioningConfiguration>{status}</VersioningConfiguration>");
+    }
+    if query.starts_with("object-lock") {
+        return "<Error><Code>ObjectLockConfigurationNotFoundError</Code></Error>".to_owned();
+    }
+    let value = |name: &str| {
+        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.into_iter().find(|(known, _)| *known == name).map(|(_, value)| decoded(value)).unwrap_or_default()
+    };
+    let (prefix, delimiter, after) = (value("prefix"), value("delimiter"), value("continuation-token"));
+    let names_max = value("max-keys").parse().unwrap_or(PAGE_NAMES).min(PAGE_NAMES);
+    let bucket = format!("{}/", path.trim_end_matches('/'));
+    // Keys as such, and what they have in common up to the delimiter.
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for key in objects.keys().filter_map(|path| path.strip_prefix(&bucket)).map(decoded) {
+        let Some(rest) = key.strip_prefix(&prefix) else { continue };
+        let end = rest.find('/').filter(|_| !delimiter.is_empty()).map(|at| prefix.len() + at + 1);
+        names.insert(key[..end.unwrap_or(key.len())].to_owned());
+    }
+    let left: Vec<&String> = names.iter().filter(|name| **name > after).collect();
+    let mut document = String::from("<ListBucketResult>");
+    for name in left.iter().take(names_max) {
+        let shown = name.replace('&', "&amp;").replace('<', "&lt;");
+        document.push_str(&match name.ends_with('/') && !delimiter.is_empty() {
+            true => format!("<CommonPrefixes><Prefix>{shown}</Prefix></CommonPrefixes>"),
+            false => format!("<Contents><Key>{shown}</Key><Size>1</Size></Contents>"),
+        });
+    }
+    if left.len() > names_max {
+        let last = left[names_max - 1];
+        document
+            .push_str(&format!("<IsTruncated>true</IsTruncated><NextContinuationToken>{last}</NextContinuationToken>"));
+    }
+    document + "</ListBucketResult>"
+}
+
+/// The text of `%XX`.
+fn decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let [first, others @ ..] = rest {
+        let code = others.get(..2).and_then(|digits| u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok());
+        match (first, code) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &others[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = others;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
