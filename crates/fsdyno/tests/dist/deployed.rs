@@ -207,6 +207,21 @@ fn run_unit(place: &Place, name: &str) -> testkit::Ran {
     place.run(&words)
 }
 
+/// The user of Prometheus owns the directory of the figures, and may put a link to any other in its place.
+#[test]
+fn a_unit_follows_no_link_that_the_user_of_prometheus_planted() {
+    if !testkit::is_root("what root refuses") {
+        return;
+    }
+    let place = Place::with(&["data", "secret"]);
+    std::os::unix::fs::symlink(place.path("secret"), place.path("metrics")).unwrap();
+    std::os::unix::fs::lchown(place.path("metrics"), Some(65534), Some(65534)).unwrap();
+    let ran = run_unit(&place, "data");
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("root does not follow it"), "{}", ran.stderr);
+    assert!(names(&place.path("secret")).is_empty(), "nothing is written where the link points");
+}
+
 /// A program of a package that .ci/run unpacks, so that no service of it runs here.
 fn unpacked(package: &str, program: &str) -> Option<PathBuf> {
     let file = workspace().join("target/tools").join(package).join("usr/bin").join(program);

@@ -41,6 +41,12 @@ impl Directory {
         Ok(Directory { fd, path: path.to_owned() })
     }
 
+    /// Opens the directory in which a file is made whole; `ELOOP`: root does not follow the link of another user.
+    pub(super) fn open_of_file(path: &Path) -> Result<Directory, i32> {
+        let fd = beneath::open_directory_of_file(path)?;
+        Ok(Directory { fd, path: path.to_owned() })
+    }
+
     /// Makes a directory that only this user can access, and opens it. The directory of this name must then be empty
     /// and on the same mount. Its owner shows only when a file is made in it, because a server or a mount option may
     /// map users.

@@ -207,7 +207,12 @@ impl Draft {
     fn make(target: &Path, readers: Readers) -> io::Result<Draft> {
         let name = target.file_name().ok_or_else(|| refusal(target, "is not a file name"))?.to_owned();
         let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let directory = Directory::open(parent).map_err(|error| io::Error::from_raw_os_error(error.code))?;
+        let directory = Directory::open_of_file(parent).map_err(|code| match code {
+            errno::ELOOP if parent.is_symlink() => {
+                refusal(parent, "is a link that another user made, and root does not follow it: name its target")
+            }
+            code => io::Error::from_raw_os_error(code),
+        })?;
         if directory.look(Path::new(&name)).is_ok_and(|entry| entry.kind != EntryKind::Regular) {
             return Err(refusal(target, "is not a regular file"));
         }

@@ -162,6 +162,23 @@ pub(crate) fn open_directory(path: &Path) -> Result<OwnedFd, i32> {
     uninterrupted(|| rustix::fs::open(path, flags, Mode::empty())).map_err(errno)
 }
 
+/// Opens the directory in which a file is made whole. Root follows no link of another user in its last name: that user
+/// would choose where root writes.
+pub(crate) fn open_directory_of_file(path: &Path) -> Result<OwnedFd, i32> {
+    if !rustix::process::geteuid().is_root() {
+        return open_directory(path);
+    }
+    let open = |flags| uninterrupted(|| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())).map_err(errno);
+    match open(OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW) {
+        Err(crate::errno::ELOOP | crate::errno::ENOTDIR) => {
+            let found = look_at(open(OFlags::PATH | OFlags::NOFOLLOW)?.as_fd())?;
+            let is_foreign = found.kind == EntryKind::Link && found.owner != 0;
+            if is_foreign { Err(crate::errno::ELOOP) } else { open_directory(path) }
+        }
+        opened => opened,
+    }
+}
+
 pub(crate) fn make_directory(root: BorrowedFd<'_>, name: &Path, mode: u32) -> Result<(), i32> {
     rustix::fs::mkdirat(root, name, Mode::from_raw_mode(mode)).map_err(errno)
 }

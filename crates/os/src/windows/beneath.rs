@@ -81,6 +81,11 @@ pub(crate) fn open_directory(path: &Path) -> Result<OwnedHandle, i32> {
     if found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY == 0 { Err(errno::ENOTDIR) } else { Ok(handle) }
 }
 
+/// Opens the directory in which a file is made whole: links of others are made by administrators alone.
+pub(crate) fn open_directory_of_file(path: &Path) -> Result<OwnedHandle, i32> {
+    open_directory(path)
+}
+
 /// The present path of an open directory; `None`: it was removed, or the path is not visible.
 pub(crate) fn current_path(handle: BorrowedHandle<'_>) -> Option<PathBuf> {
     let mut text = vec![0u16; 32_768];

@@ -54,6 +54,28 @@ fn a_file_that_is_replaced_keeps_its_mode_and_its_owner() {
     assert_eq!(names(folder.path()), ["run.json"]);
 }
 
+/// The directory of a service, such as that of node_exporter, belongs to its user, who may put a link in its place.
+#[test]
+fn root_writes_through_no_link_of_another_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let [target, link] = ["target", "link"].map(|name| folder.path().join(name));
+    fs::create_dir(&target).unwrap();
+    symlink(&target, &link).unwrap();
+    write_whole(&link.join("own.prom"), Readers::ByUmask, b"1").unwrap();
+    assert_eq!(names(&target), ["own.prom"], "a link of one's own is followed");
+    if fs::metadata(&target).unwrap().uid() != 0 {
+        return;
+    }
+    std::os::unix::fs::lchown(&link, Some(65534), Some(65534)).unwrap();
+    let refused = write_whole(&link.join("more.prom"), Readers::ByUmask, b"1").unwrap_err().to_string();
+    assert!(refused.contains("link that another user made, and root does not follow it"), "{refused}");
+    assert_eq!(names(&target), ["own.prom"]);
+    // A directory of that user is written.
+    std::os::unix::fs::chown(&target, Some(65534), Some(65534)).unwrap();
+    write_whole(&target.join("more.prom"), Readers::ByUmask, b"1").unwrap();
+    assert_eq!(names(&target), ["more.prom", "own.prom"]);
+}
+
 #[test]
 fn what_is_no_regular_file_is_not_replaced() {
     let folder = tempfile::tempdir().unwrap();
