@@ -17,12 +17,11 @@ use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_results::RunRecord;
 use fsdyno_run::Bounds;
 
-use crate::agreement::agreement;
 use crate::clocks::Offset;
 use crate::frames;
 use crate::joined;
 use crate::members::{self, Member, Seat};
-use crate::messages::{Body, Lost, Message, RankOrder, Reached, Release, Round, Welcome};
+use crate::messages::{Body, Ended, Lost, Message, RankOrder, Reached, Records, Release, Round, Welcome};
 use crate::tree;
 use comparison::Comparison;
 use heartbeat::Heartbeat;
@@ -92,8 +91,8 @@ pub struct Agent<T> {
     progress: Progress,
     /// The clocks of all ranks at the previous comparison.
     clocks_before: Vec<(u32, Offset)>,
-    /// The record of all ranks, which waits for the clocks.
-    record: Option<Option<Box<RunRecord>>>,
+    /// The records of all ranks and the ranks without one, which wait for the clocks.
+    recorded: Option<(Records, Vec<Lost>)>,
     over: bool,
     left: Option<Box<RunRecord>>,
 }
@@ -128,7 +127,7 @@ impl<T: Transport> Agent<T> {
             heartbeat: Heartbeat::new(tree::children(rank, transport.ranks()), bounds),
             progress: Progress::new(children),
             clocks_before: Vec::new(),
-            record: None,
+            recorded: None,
             over: false,
             left: None,
             transport,
@@ -224,7 +223,7 @@ impl<T: Transport> Agent<T> {
 
     fn receive(&mut self) -> Option<(usize, Message)> {
         let (from, bytes) = self.transport.receive()?;
-        Some((from, frames::decoded(&bytes).ok()?))
+        Some((from, frames::decoded(bytes).ok()?))
     }
 
     fn hear_worker(&mut self, message: Message) {
@@ -257,8 +256,9 @@ impl<T: Transport> Agent<T> {
             Message::Clocks(clocks) => self.add_clocks(clocks),
             Message::RankOrder(order) => self.order(order),
             Message::Reached(reached) => {
-                let source = self.children().iter().position(|child| *child == from);
-                source.into_iter().for_each(|child| self.reach(child + 1, reached.clone()));
+                if let Some(child) = self.children().iter().position(|child| *child == from) {
+                    self.reach(child + 1, reached);
+                }
             }
             Message::Release(release) => self.release(release),
             Message::Stop(signal) => self.stop(signal),
@@ -331,9 +331,9 @@ impl<T: Transport> Agent<T> {
         if !self.is_first() {
             return self.send_up(&Message::Reached(reached));
         }
-        let Reached { order, round, seen, files, bytes, record, lost } = reached;
+        let Reached { order, round, seen, files, bytes, records, lost } = reached;
         let body = match round {
-            Round::Agreed => Body::Agreement(agreement(&seen, &self.seats, self.meets)),
+            Round::Agreed => Body::Agreement(seen.agreement(&self.seats, self.meets)),
             Round::Made => Body::Files(files),
             Round::Filled => Body::Filled(bytes),
             Round::LaidOut => Body::Go,
@@ -342,34 +342,33 @@ impl<T: Transport> Agent<T> {
                 Body::At(self.clock.now_ns() + START_NS + LEVEL_NS * levels)
             }
             Round::Recorded => {
-                let mut record = record;
-                if let Some(record) = &mut record {
-                    joined::name_lost(record, &lost, &self.seats);
-                    joined::count_machines_once(record);
-                }
-                self.record = Some(record);
+                self.recorded = Some((records, lost));
                 // The release waits until the clocks are known.
                 return self.compare_clocks();
             }
         };
-        self.release(Release { order, round, body });
+        self.release(Release::new(order, round, body));
     }
 
-    /// The clocks are known: the record is complete.
+    /// The clocks are known: the first rank's worker gets what makes the record of all.
     fn clocks_are_known(&mut self, clocks: Vec<(u32, Offset)>) {
-        let Some(mut record) = self.record.take() else {
-            self.clocks_before = clocks;
-            return;
-        };
-        record.iter_mut().for_each(|record| joined::set_clocks(record, &self.clocks_before, &clocks));
-        self.clocks_before = clocks;
-        self.release(Release { order: self.progress.order(), round: Round::Recorded, body: Body::Go });
+        let clocks_before = std::mem::replace(&mut self.clocks_before, clocks.clone());
+        let Some((records, lost)) = self.recorded.take() else { return };
+        let ended = Ended { lost, clocks_before, clocks_after: clocks };
+        let order = self.progress.order();
+        let recorded = |body, records| Release { records, ..Release::new(order, Round::Recorded, body) };
+        self.release(recorded(Body::Go, Records::default()));
         if self.worker.lost.is_some() {
-            self.left = record;
+            let mut of_ranks = Vec::new();
+            records.read(&mut of_ranks, &mut Vec::new());
+            self.left = joined::record_of_all(of_ranks, &ended, &self.seats).map(Box::new);
             return self.end();
         }
-        let body = record.map_or(Body::Go, Body::Record);
-        self.worker.tell(&Message::Release(Release { order: self.progress.order(), round: Round::Recorded, body }));
+        // The memory of each part is free before the next one is read.
+        for part in records.into_parts() {
+            self.worker.tell(&Message::Release(recorded(Body::Records, part)));
+        }
+        self.worker.tell(&Message::Release(recorded(Body::Ended(ended), Records::default())));
     }
 
     fn release(&mut self, release: Release) {

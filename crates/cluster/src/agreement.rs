@@ -4,49 +4,123 @@ use std::collections::BTreeMap;
 
 use fsdyno_results::evidence::{NfsRoot, Storage};
 use fsdyno_results::{Node, Note, Severity};
+use serde::{Deserialize, Serialize};
 
 use crate::members::{self, Seat};
-use crate::messages::Seen;
 
 /// Most nodes that a sentence names.
 const NAMED_MAX: usize = 3;
 
-/// Notes on the differences between the ranks. `meet`: whether each rank has opened a directory that the first one has
-/// made, so that all are on the same storage.
-///
-/// # Errors
-/// A sentence, where a rank cannot run, or is on another filesystem: common figures would then be meaningless.
-pub(crate) fn agreement(seen: &[Seen], seats: &[Seat], meet: bool) -> Result<Vec<Note>, String> {
-    let mut nodes = Vec::new();
-    for Seen { rank, node } in seen {
-        let name = members::name(seats, *rank);
-        match node {
-            Ok(node) => nodes.push((name, node)),
-            Err(reason) => return Err(format!("fio: rank {rank} on {name} cannot run: {reason}")),
-        }
-    }
-    let places = |node: &Node| node.storages.iter().map(filesystem).collect::<Vec<_>>().join(", ");
-    // A server may have several names: an export is the same if its root directory is.
-    let roots = |node: &Node| node.storages.iter().map(nfs_root).collect::<Option<Vec<_>>>();
-    let first = nodes.first().and_then(|(_, node)| roots(node));
-    let same_roots = first.is_some() && nodes.iter().all(|(_, node)| roots(node) == first);
-    if let Some(difference) = difference(&nodes, places).filter(|_| !meet && !same_roots) {
-        return Err(format!("fio: the ranks are not on the same filesystem: {difference}; mount it on all nodes"));
-    }
-    let notes = [
-        ("kernels-differ", "kernel", difference(&nodes, |node| node.host.kernel.clone().unwrap_or_default())),
-        ("servers-differ", "server", difference(&nodes, |node| texts(node, server))),
-        ("mounts-differ", "mount", difference(&nodes, |node| texts(node, options))),
-    ];
-    let note = |(id, what, difference): (&str, &str, Option<String>)| {
-        let text = format!("the ranks differ in their {what}: {}", difference?);
-        Some(Note::new(id, Severity::Caution, text))
-    };
-    Ok(notes.into_iter().filter_map(note).collect())
+/// What must be the same on all ranks, or is noted where it differs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct View {
+    kernel: String,
+    filesystems: String,
+    /// A server may have several names: an export is the same if its root directory is. `None`: not visible.
+    roots: Option<Vec<NfsRoot>>,
+    servers: String,
+    mount_options: String,
 }
 
-fn texts(node: &Node, of: impl Fn(&Storage) -> String) -> String {
-    node.storages.iter().map(of).collect::<Vec<_>>().join("; ")
+impl View {
+    fn of(node: &Node) -> View {
+        let texts =
+            |of: fn(&Storage) -> String, between| node.storages.iter().map(of).collect::<Vec<_>>().join(between);
+        View {
+            kernel: node.host.kernel.clone().unwrap_or_default(),
+            filesystems: texts(filesystem, ", "),
+            roots: node.storages.iter().map(|storage| storage.nfs.as_ref()?.root).collect(),
+            servers: texts(server, "; "),
+            mount_options: texts(options, "; "),
+        }
+    }
+}
+
+/// Ranks that see the same: their number, and those that a sentence would name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Ranks {
+    number: u32,
+    lowest: Vec<u32>,
+}
+
+impl Ranks {
+    fn add(&mut self, other: &Ranks) {
+        self.number += other.number;
+        self.lowest.extend(&other.lowest);
+        self.lowest.sort_unstable();
+        self.lowest.truncate(NAMED_MAX);
+    }
+}
+
+/// What the ranks of a branch see. It is as long as there are different views, whatever the number of ranks.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Views {
+    views: Vec<(View, Ranks)>,
+    /// The lowest rank that cannot run, and why.
+    refusal: Option<(u32, String)>,
+}
+
+impl Views {
+    /// What one rank sees, or why it cannot run.
+    pub(crate) fn of(rank: u32, node: Result<&Node, &String>) -> Views {
+        let ranks = Ranks { number: 1, lowest: vec![rank] };
+        match node {
+            Ok(node) => Views { views: vec![(View::of(node), ranks)], refusal: None },
+            Err(reason) => Views { views: Vec::new(), refusal: Some((rank, reason.clone())) },
+        }
+    }
+
+    /// Adds what another branch sees.
+    pub(crate) fn extend(&mut self, other: Views) {
+        let mut all: BTreeMap<View, Ranks> = BTreeMap::new();
+        for (view, ranks) in self.views.drain(..).chain(other.views) {
+            all.entry(view).or_default().add(&ranks);
+        }
+        self.views.extend(all);
+        self.refusal = self.refusal.take().into_iter().chain(other.refusal).min();
+    }
+
+    /// Notes on the differences between the ranks. `meet`: whether each rank has opened a directory that the first one
+    /// has made, so that all are on the same storage.
+    ///
+    /// # Errors
+    /// A sentence, where a rank cannot run, or is on another filesystem: common figures would then be meaningless.
+    pub(crate) fn agreement(&self, seats: &[Seat], meet: bool) -> Result<Vec<Note>, String> {
+        if let Some((rank, reason)) = &self.refusal {
+            return Err(format!("fio: rank {rank} on {} cannot run: {reason}", members::name(seats, *rank)));
+        }
+        let difference = |of: fn(&View) -> &String| self.difference(seats, of);
+        let roots = self.views.first().and_then(|(view, _)| view.roots.as_ref());
+        let same_roots = roots.is_some() && self.views.iter().all(|(view, _)| view.roots.as_ref() == roots);
+        if let Some(difference) = difference(|view| &view.filesystems).filter(|_| !meet && !same_roots) {
+            return Err(format!("fio: the ranks are not on the same filesystem: {difference}; mount it on all nodes"));
+        }
+        let notes = [
+            ("kernels-differ", "kernel", difference(|view| &view.kernel)),
+            ("servers-differ", "server", difference(|view| &view.servers)),
+            ("mounts-differ", "mount", difference(|view| &view.mount_options)),
+        ];
+        let note = |(id, what, difference): (&str, &str, Option<String>)| {
+            let text = format!("the ranks differ in their {what}: {}", difference?);
+            Some(Note::new(id, Severity::Caution, text))
+        };
+        Ok(notes.into_iter().filter_map(note).collect())
+    }
+
+    /// The difference in words, `ext4 on a, b; nfs4 from s:/x on c`; `None`: all are the same.
+    fn difference(&self, seats: &[Seat], of: fn(&View) -> &String) -> Option<String> {
+        let mut groups: BTreeMap<&str, Ranks> = BTreeMap::new();
+        for (view, ranks) in &self.views {
+            groups.entry(of(view)).or_default().add(ranks);
+        }
+        let shown = |(text, ranks): (&&str, &Ranks)| {
+            let names: Vec<String> = ranks.lowest.iter().map(|rank| members::name(seats, *rank)).collect();
+            let more = ranks.number as usize - names.len();
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{text} on {}{more}", names.join(", "))
+        };
+        (groups.len() > 1).then(|| groups.iter().map(shown).collect::<Vec<_>>().join("; "))
+    }
 }
 
 /// The filesystem's type, with its source if that is the same for all nodes.
@@ -56,10 +130,6 @@ fn filesystem(storage: &Storage) -> String {
         Some(_) => format!("{} from {}", mount.fstype, mount.source),
         None => mount.fstype.clone(),
     }
-}
-
-fn nfs_root(storage: &Storage) -> Option<NfsRoot> {
-    storage.nfs.as_ref()?.root
 }
 
 fn server(storage: &Storage) -> String {
@@ -74,25 +144,19 @@ fn options(storage: &Storage) -> String {
     mount.options.iter().filter(of_all).cloned().collect::<Vec<_>>().join(",")
 }
 
-/// The difference in words, `ext4 on a, b; nfs4 from s:/x on c`; `None`: all are the same.
-fn difference(nodes: &[(String, &Node)], of: impl Fn(&Node) -> String) -> Option<String> {
-    let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for (name, node) in nodes {
-        groups.entry(of(node)).or_default().push(name);
-    }
-    let shown = |(text, names): (&String, &Vec<&str>)| {
-        let named = names[..names.len().min(NAMED_MAX)].join(", ");
-        let more = names.len().saturating_sub(NAMED_MAX);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{text} on {named}{more}")
-    };
-    (groups.len() > 1).then(|| groups.iter().map(shown).collect::<Vec<_>>().join("; "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use fsdyno_results::evidence::{Mount, NfsIdentity, Seen as Fact, ServerIdentity};
+
+    /// A rank, and what it sees.
+    type Seen = (u32, Node);
+
+    fn agreement(seen: &[Seen], seats: &[Seat], meet: bool) -> Result<Vec<Note>, String> {
+        let mut all = Views::default();
+        seen.iter().rev().for_each(|(rank, node)| all.extend(Views::of(*rank, Ok(node))));
+        all.agreement(seats, meet)
+    }
 
     fn seen(rank: u32, kernel: &str, fstype: &str, options: &[&str]) -> Seen {
         let options = options.iter().map(ToString::to_string).collect();
@@ -100,7 +164,7 @@ mod tests {
         let storages = vec![Storage { mount: Fact::Value(mount), ..Storage::default() }];
         let mut node = Node { storages, ..Node::default() };
         node.host.kernel = Some(kernel.to_owned());
-        Seen { rank, node: Ok(node) }
+        (rank, node)
     }
 
     fn seats() -> Vec<Seat> {
@@ -120,7 +184,7 @@ mod tests {
     /// A rank that has mounted an export of this server; `root`: the root directory's change time.
     fn of_server(rank: u32, server: &str, root: Option<u64>) -> Seen {
         let mut seen = seen(rank, "6.1", "nfs4", &["rw"]);
-        let storage = &mut seen.node.as_mut().unwrap().storages[0];
+        let storage = &mut seen.1.storages[0];
         if let Fact::Value(mount) = &mut storage.mount {
             mount.source = format!("{server}:/data");
         }
@@ -153,8 +217,22 @@ mod tests {
         let missing = [seen(0, "6.1", "nfs4", &[]), seen(1, "6.1", "ext4", &[])];
         let refused = agreement(&missing, &seats(), false).unwrap_err();
         assert!(refused.contains("ext4 on b; nfs4 on a"), "{refused}");
-        let refused =
-            agreement(&[Seen { rank: 2, node: Err("no such file".to_owned()) }], &seats(), false).unwrap_err();
-        assert_eq!(refused, "fio: rank 2 on c cannot run: no such file");
+        let mut all = Views::of(2, Err(&"no such file".to_owned()));
+        all.extend(Views::of(1, Err(&"no memory".to_owned())));
+        all.extend(Views::of(0, Ok(&missing[0].1)));
+        assert_eq!(all.agreement(&seats(), false), Err("fio: rank 1 on b cannot run: no memory".to_owned()));
+    }
+
+    #[test]
+    fn what_a_thousand_ranks_see_is_as_long_as_what_differs() {
+        let seats: Vec<Seat> = (0..1000).map(|rank| Seat { name: format!("n{rank}"), ..Seat::default() }).collect();
+        let kernel = |rank| if rank % 100 == 7 { "6.2" } else { "6.1" };
+        let all: Vec<Seen> = (0..1000).map(|rank| seen(rank, kernel(rank), "nfs4", &["rw"])).collect();
+        let notes = agreement(&all, &seats, false).unwrap();
+        let text = "the ranks differ in their kernel: 6.1 on n0, n1, n2 and 987 more; 6.2 on n7, n107, n207 and 7 more";
+        assert_eq!(notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), [text]);
+        let mut views = Views::default();
+        all.iter().for_each(|(rank, node)| views.extend(Views::of(*rank, Ok(node))));
+        assert_eq!(views.views.len(), 2);
     }
 }

@@ -1,12 +1,14 @@
 //! Merges the records of ranks.
 
+use std::collections::BTreeMap;
+
 use fsdyno_job::ReadWrite;
 use fsdyno_results::evidence::{Ledger, LedgerSample, Seen};
 use fsdyno_results::{ActiveSpan, ClockOffset, MissingRank, RankRecord, RunRecord};
 
 use crate::clocks::Offset;
 use crate::members::{self, Seat};
-use crate::messages::Lost;
+use crate::messages::{Ended, Lost};
 
 /// Marks a record as that of a rank. `spans`: from the stages' beginnings, ramps included.
 pub(crate) fn take_part(record: &mut RunRecord, rank: u32, ranks: u32, seat: &Seat, spans: Vec<ActiveSpan>) {
@@ -24,12 +26,18 @@ fn without_ramp(record: &RunRecord, span: ActiveSpan) -> ActiveSpan {
 }
 
 /// Makes one ledger for each machine: what its ranks did is added up, device counters are taken once.
-pub(crate) fn count_machines_once(record: &mut RunRecord) {
-    for index in 1..record.nodes.len() {
+fn count_machines_once(record: &mut RunRecord) {
+    // The first node with a ledger, by machine.
+    let mut first: BTreeMap<String, usize> = BTreeMap::new();
+    for index in 0..record.nodes.len() {
         let (before, rest) = record.nodes.split_at_mut(index);
-        let machine = rest[0].machine();
-        let Some(first) = before.iter_mut().find(|node| node.ledger.is_some() && node.machine() == machine) else {
-            continue;
+        let has_ledger = rest[0].ledger.is_some();
+        let first = match first.get(rest[0].machine()) {
+            Some(first) => &mut before[*first],
+            None => {
+                first.extend(has_ledger.then(|| (rest[0].machine().to_owned(), index)));
+                continue;
+            }
         };
         rest[0].disks.clear();
         rest[0].idleness = None;
@@ -70,12 +78,16 @@ fn add(sample: &mut LedgerSample, other: &Ledger) {
 }
 
 /// Sets in the record how each node's clock differed from the first rank's.
-pub(crate) fn set_clocks(record: &mut RunRecord, before: &[(u32, Offset)], after: &[(u32, Offset)]) {
-    let of =
-        |clocks: &[(u32, Offset)], rank| clocks.iter().find(|(known, _)| *known == rank).map(|(_, offset)| *offset);
+fn set_clocks(record: &mut RunRecord, before: &[(u32, Offset)], after: &[(u32, Offset)]) {
+    let by_rank = |clocks: &[(u32, Offset)]| {
+        let mut offsets = BTreeMap::new();
+        offsets.extend(clocks.iter().copied());
+        offsets
+    };
+    let (before, after) = (by_rank(before), by_rank(after));
     for part in record.nodes.iter_mut().filter_map(|node| node.part.as_mut()) {
-        let after = of(after, part.rank);
-        part.clock = of(before, part.rank).map(|before| ClockOffset {
+        let after = after.get(&part.rank);
+        part.clock = before.get(&part.rank).map(|before| ClockOffset {
             before_ns: before.ns,
             after_ns: after.map(|after| after.ns),
             error_ns: after.map_or(before.error_ns, |after| after.error_ns.max(before.error_ns)),
@@ -83,19 +95,28 @@ pub(crate) fn set_clocks(record: &mut RunRecord, before: &[(u32, Offset)], after
     }
 }
 
-/// Merges records into one, or says why not.
-pub(crate) fn merged(records: Vec<RunRecord>) -> Option<Result<RunRecord, String>> {
+/// Makes one record of those of all ranks; `None`: there are none.
+pub(crate) fn record_of_all(records: Vec<RunRecord>, ended: &Ended, seats: &[Seat]) -> Option<RunRecord> {
     let mut records = records.into_iter();
-    let first = records.next()?;
-    Some(first.merge_all(records.collect()).map_err(|error| error.to_string()))
+    // Records of one program, whose nodes have unique names, fit together.
+    let mut record = records.next()?.merge_all(records.collect()).ok()?;
+    name_lost(&mut record, &ended.lost, seats);
+    count_machines_once(&mut record);
+    set_clocks(&mut record, &ended.clocks_before, &ended.clocks_after);
+    Some(record)
 }
 
 /// Records which ranks have no results.
 pub(crate) fn name_lost(record: &mut RunRecord, lost: &[Lost], seats: &[Seat]) {
-    for Lost { rank, reason } in lost {
-        let name = members::name(seats, *rank);
-        record.lacks(MissingRank { rank: *rank, node: Some(name), reason: reason.clone() });
+    if lost.is_empty() {
+        return;
     }
+    let missing = |Lost { rank, reason }: &Lost| MissingRank {
+        rank: *rank,
+        node: Some(members::name(seats, *rank)),
+        reason: reason.clone(),
+    };
+    record.lacks(lost.iter().map(missing).collect());
 }
 
 #[cfg(test)]

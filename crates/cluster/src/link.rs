@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fsdyno_guide::nodes::Asking;
+use fsdyno_guide::nodes::{Asking, SHARED_FILE};
 use fsdyno_guide::smallfiles::{Done, NodeRole, Phase, Suite};
 use fsdyno_guide::watch::Step;
 use fsdyno_guide::{Problem, Watcher};
@@ -14,10 +14,11 @@ use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_results::{ActiveSpan, Node, Note, RunRecord};
 use fsdyno_run::{Control, JointRun, OtherRanks, Part, Ready};
 
+use crate::agreement::Views;
 use crate::frames;
 use crate::joined;
 use crate::members::{self, Seat};
-use crate::messages::{Body, Lost, Message, RankOrder, Reached, Release, Round, Seen, Task, Welcome};
+use crate::messages::{Body, Lost, Message, RankOrder, Reached, Records, Release, Round, Task, Welcome};
 use crate::partners::{Partners, partners};
 use crate::sources::{Answers, Recorder};
 
@@ -201,6 +202,11 @@ impl Link {
 
     /// Waits for the others at a round; `None`: they are gone.
     pub(crate) fn meet(&self, reached: Reached) -> Option<Body> {
+        self.meet_and_take(reached, &mut |_| ())
+    }
+
+    /// The same; `take` gets the records that come before the answer.
+    fn meet_and_take(&self, reached: Reached, take: &mut dyn FnMut(Records)) -> Option<Body> {
         let (order, round) = (reached.order, reached.round);
         if self.alone.load(Ordering::Relaxed) {
             return None;
@@ -209,8 +215,11 @@ impl Link {
         let mut reader = lock(&self.reader);
         loop {
             match frames::read(&mut *reader) {
-                Ok(Message::Release(Release { order: of, round: at, body })) if (of, at) == (order, round) => {
-                    return Some(body);
+                Ok(Message::Release(Release { order: of, round: at, body, records })) if (of, at) == (order, round) => {
+                    match body {
+                        Body::Records => take(records),
+                        body => return Some(body),
+                    }
                 }
                 Ok(Message::Over) | Err(_) => {
                     self.alone.store(true, Ordering::Relaxed);
@@ -227,7 +236,7 @@ impl Link {
         let mut agreed = lock(&self.agreed);
         if agreed.0 != reached.order {
             let order = reached.order;
-            let seen = vec![Seen { rank: self.rank, node }];
+            let seen = Views::of(self.rank, node.as_ref());
             *agreed = match self.meet(Reached { seen, ..reached }) {
                 Some(Body::Agreement(agreement)) => (order, agreement),
                 _ => (order, Ok(Vec::new())),
@@ -386,19 +395,27 @@ impl OtherRanks for Link {
 
     fn gather(&self, mut own: RunRecord) -> RunRecord {
         let spans = std::mem::take(&mut lock(&self.spans).1);
-        joined::take_part(&mut own, self.rank, self.running.load(Ordering::Relaxed), &self.seat, spans);
-        let record = Some(Box::new(own.clone()));
-        match self.meet(Reached { record, ..self.at(Round::Recorded) }) {
-            Some(Body::Record(all)) => *all,
-            Some(_) => own,
-            None => {
-                let reason = "the launcher ended the run, or its agent was lost".to_owned();
-                let others = (0..self.running.load(Ordering::Relaxed)).filter(|rank| *rank != self.rank);
-                let lost: Vec<Lost> = others.map(|rank| Lost { rank, reason: reason.clone() }).collect();
-                joined::name_lost(&mut own, &lost, &self.seats);
-                own
+        let ranks = self.running.load(Ordering::Relaxed);
+        joined::take_part(&mut own, self.rank, ranks, &self.seat, spans);
+        own.shed_series(ranks as usize);
+        let reached = Reached { records: Records::of(self.rank, own.clone()), ..self.at(Round::Recorded) };
+        let (mut records, mut damaged) = (Vec::new(), Vec::new());
+        let body = self.meet_and_take(reached, &mut |part| part.read(&mut records, &mut damaged));
+        let why = match body {
+            Some(Body::Ended(mut ended)) => {
+                ended.lost.append(&mut damaged);
+                match joined::record_of_all(records, &ended, &self.seats) {
+                    Some(all) => return all,
+                    None => "the records of the ranks do not fit together",
+                }
             }
-        }
+            Some(_) => return own,
+            None => "the launcher ended the run, or its agent was lost",
+        };
+        let others = (0..ranks).filter(|rank| *rank != self.rank);
+        let lost: Vec<Lost> = others.map(|rank| Lost { rank, reason: why.to_owned() }).collect();
+        joined::name_lost(&mut own, &lost, &self.seats);
+        own
     }
 
     fn clear(&self, directory: &Path) {
@@ -428,11 +445,13 @@ pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
     if rank == 0 { base.to_owned() } else { base.join(NodeRole::directory_of(rank)) }
 }
 
-/// Moves the jobs' files from below `base` to below `own`.
+/// Moves the jobs' files from below `base` to below `own`, except the one that all ranks share.
 pub(crate) fn place(jobs: &mut [Job], base: &Path, own: &Path) {
     for job in jobs {
         for name in job.files.names.iter_mut().chain(&mut job.files.directories) {
-            if let Ok(below) = fsdyno_os::written::path(name).strip_prefix(base) {
+            if let Ok(below) = fsdyno_os::written::path(name).strip_prefix(base)
+                && below != Path::new(SHARED_FILE)
+            {
                 *name = fsdyno_job::bytes::shown(&own.join(below));
             }
         }
@@ -446,10 +465,11 @@ mod tests {
     #[test]
     fn files_of_a_question_move_and_others_stay() {
         let mut job = Job::default();
-        job.files.names = vec!["/data/asked/a".to_owned(), "/data/asked-too/b".to_owned(), "c".to_owned()];
+        let names = ["/data/asked/a", "/data/asked-too/b", "/data/asked/shared.dat", "c"];
+        job.files.names = names.map(str::to_owned).to_vec();
         job.files.directories = vec!["/data/asked".into(), "/other".into()];
         place(std::slice::from_mut(&mut job), Path::new("/data/asked"), Path::new("/data/asked/rank-1"));
-        assert_eq!(job.files.names, ["/data/asked/rank-1/a", "/data/asked-too/b", "c"]);
+        assert_eq!(job.files.names, ["/data/asked/rank-1/a", names[1], names[2], names[3]]);
         assert_eq!(job.files.directories, ["/data/asked/rank-1/", "/other"]);
     }
 }

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use fsdyno_guide::smallfiles::PhaseOrder;
-use fsdyno_results::{Node, Note, RunRecord};
+use fsdyno_results::{Note, RunRecord};
 use serde::{Deserialize, Serialize};
 
+use crate::agreement::Views;
 use crate::clocks::Offset;
 use crate::members::{Member, Seat};
 use crate::partners::Partners;
@@ -44,6 +45,25 @@ pub(crate) enum Message {
     Alive,
     /// Down, and to the workers: there are no more orders. From the first rank's worker: the same.
     Over,
+}
+
+impl Message {
+    /// The records in it, which follow its head.
+    pub(crate) fn records(&self) -> Option<&Records> {
+        match self {
+            Message::Reached(reached) => Some(&reached.records),
+            Message::Release(release) => Some(&release.records),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn records_mut(&mut self) -> Option<&mut Records> {
+        match self {
+            Message::Reached(reached) => Some(&mut reached.records),
+            Message::Release(release) => Some(&mut release.records),
+            _ => None,
+        }
+    }
 }
 
 /// What a rank is told when all ranks have started.
@@ -114,29 +134,78 @@ pub(crate) struct Reached {
     pub(crate) order: u32,
     pub(crate) round: Round,
     /// What the ranks see before the run.
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Views,
     /// With `Made`: the files, with their final sizes.
     pub(crate) files: Vec<(PathBuf, u64)>,
     /// With `Filled`: bytes that other ranks than the first have filled.
     pub(crate) bytes: u64,
-    /// The merged record of the branch; `None` before the end of the run, or if all ranks are lost.
-    pub(crate) record: Option<Box<RunRecord>>,
+    /// The records of the branch's ranks, at the end of the run.
+    #[serde(skip)]
+    pub(crate) records: Records,
     /// Ranks without a record.
     pub(crate) lost: Vec<Lost>,
 }
 
 impl Reached {
     pub(crate) fn new(order: u32, round: Round) -> Reached {
-        let (seen, files, lost) = (Vec::new(), Vec::new(), Vec::new());
-        Reached { order, round, seen, files, bytes: 0, record: None, lost }
+        let (seen, records) = (Views::default(), Records::default());
+        Reached { order, round, seen, files: Vec::new(), bytes: 0, records, lost: Vec::new() }
     }
 }
 
-/// Machine and storages of a rank before the run, or why it cannot run.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Seen {
-    pub(crate) rank: u32,
-    pub(crate) node: Result<Node, String>,
+/// Records of ranks as bytes: the number of a rank, the length, and the record. The ranks between pass them on unread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Records(Vec<Vec<u8>>);
+
+impl Records {
+    /// The record of one rank.
+    pub(crate) fn of(rank: u32, record: RunRecord) -> Records {
+        let record = record.into_bytes();
+        let length = record.len() as u32;
+        Records(vec![[&rank.to_le_bytes()[..], &length.to_le_bytes(), &record].concat()])
+    }
+
+    /// Records that were received together.
+    pub(crate) fn of_part(bytes: Vec<u8>) -> Records {
+        Records(vec![bytes])
+    }
+
+    /// Adds those of another branch.
+    pub(crate) fn extend(&mut self, other: Records) {
+        self.0.extend(other.0);
+    }
+
+    /// The bytes, in as many parts as were received.
+    pub(crate) fn parts(&self) -> &[Vec<u8>] {
+        &self.0
+    }
+
+    /// The parts, each alone.
+    pub(crate) fn into_parts(self) -> impl Iterator<Item = Records> {
+        self.0.into_iter().map(Records::of_part)
+    }
+
+    /// Reads the records. A rank whose record is damaged is lost.
+    pub(crate) fn read(self, records: &mut Vec<RunRecord>, lost: &mut Vec<Lost>) {
+        for part in self.0 {
+            let mut rest = &part[..];
+            while let Some((rank, record, after)) = next_record(rest) {
+                rest = after;
+                match RunRecord::of_bytes(record) {
+                    Some(record) => records.push(record),
+                    None => lost.push(Lost { rank, reason: "its record came damaged".to_owned() }),
+                }
+            }
+        }
+    }
+}
+
+/// The first record with its rank, and what follows it.
+fn next_record(bytes: &[u8]) -> Option<(u32, &[u8], &[u8])> {
+    let (rank, bytes) = bytes.split_first_chunk()?;
+    let (length, bytes) = bytes.split_first_chunk()?;
+    let (record, rest) = bytes.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    Some((u32::from_le_bytes(*rank), record, rest))
 }
 
 /// A rank without a record.
@@ -152,6 +221,15 @@ pub(crate) struct Release {
     pub(crate) order: u32,
     pub(crate) round: Round,
     pub(crate) body: Body,
+    /// With `Body::Records`: records of ranks.
+    #[serde(skip)]
+    pub(crate) records: Records,
+}
+
+impl Release {
+    pub(crate) fn new(order: u32, round: Round, body: Body) -> Release {
+        Release { order, round, body, records: Records::default() }
+    }
 }
 
 /// The result of a round.
@@ -167,6 +245,19 @@ pub(crate) enum Body {
     Filled(u64),
     /// Of `Begins`: the start, ns by the first rank's clock; for a worker by its own.
     At(u64),
-    /// Of `Recorded`, for the first rank's worker: the record of all ranks.
-    Record(Box<RunRecord>),
+    /// Of `Recorded`, for the first rank's worker: some of the records; more messages follow.
+    Records,
+    /// Of `Recorded`, for the first rank's worker: it has all records.
+    Ended(Ended),
+}
+
+/// What the ranks have in common at the end of a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    /// Ranks without a record.
+    pub(crate) lost: Vec<Lost>,
+    /// The clocks of all ranks before the run.
+    pub(crate) clocks_before: Vec<(u32, Offset)>,
+    /// The clocks of all ranks after the run.
+    pub(crate) clocks_after: Vec<(u32, Offset)>,
 }

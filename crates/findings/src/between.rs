@@ -47,6 +47,11 @@ impl<'r> Everywhere<'r> {
     }
 }
 
+/// Whether both are workers of the same job, on the same node or on two.
+pub(crate) fn is_same_job(one: &JobRecord, other: &JobRecord) -> bool {
+    key(one) == key(other)
+}
+
 fn key(job: &JobRecord) -> (u32, &str) {
     (job.plan.stage, &job.name)
 }

@@ -35,6 +35,7 @@ pub(crate) mod ranks_missing;
 pub(crate) mod replay_late;
 pub(crate) mod request_size;
 pub(crate) mod run_failed;
+pub(crate) mod same_offsets;
 pub(crate) mod server_durability;
 pub(crate) mod shared_extents;
 pub(crate) mod shared_file;
@@ -140,6 +141,7 @@ pub(crate) const BETWEEN_NODES: &[TrapBetweenNodes] = &[
     between(&node_limit::EXPLANATION, node_limit::find),
     between(&mounts_differ::EXPLANATION, mounts_differ::find),
     between(&clocks_drift::EXPLANATION, clocks_drift::find),
+    between(&same_offsets::EXPLANATION, same_offsets::find),
 ];
 
 /// The traps of timed commands, by number.

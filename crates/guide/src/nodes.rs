@@ -11,13 +11,16 @@ use crate::smallfiles::{Done, NodeRole, Phase, Suite};
 use crate::watch::Step;
 use crate::{Problem, Watcher};
 
+/// The file of a question's directory that all nodes use together. Of all other names each node has its own.
+pub const SHARED_FILE: &str = "shared.dat";
+
 /// Nodes that run the same line at the same time.
 pub trait Nodes {
     /// The number of nodes.
     fn count(&self) -> u32;
 
     /// Runs a line of jobs on the first `nodes` nodes and merges their records. For paths in the work directory each
-    /// node has its own subdirectory, the same one each time.
+    /// node has its own subdirectory, the same one each time, but for [`SHARED_FILE`].
     ///
     /// # Errors
     /// When the line cannot be run on a node; errors of its jobs are in the record.

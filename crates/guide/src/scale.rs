@@ -8,7 +8,7 @@ use fsdyno_text::quantity::{counted, number};
 
 use crate::Problem;
 use crate::io_mode::{IoMode, Wanted};
-use crate::nodes::Nodes;
+use crate::nodes::{Nodes, SHARED_FILE};
 use crate::question_file;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
@@ -31,6 +31,8 @@ pub struct ScaleOptions {
     pub accesses: Vec<String>,
     /// Requests in flight on each node.
     pub iodepth: u32,
+    /// Whether all nodes use one file.
+    pub shared: bool,
     /// Measuring time of a step over all its turns, s.
     pub runtime_s: u32,
     /// Bytes of each node's file; `None`: fitted to space, memory and speed.
@@ -54,6 +56,13 @@ pub fn scale(
         return Err(too_few(place, options, nodes.count()));
     }
     let groups = groups(&options.accesses, &options.block_sizes)?;
+    if let Some(group) = groups.iter().find(|group| options.shared && !group.access.starts_with("rand")) {
+        let text =
+            format!("--shared is for random access: with {} all nodes would use the same bytes at once", group.access);
+        return Err(
+            Problem::new(text).with_next("add --rw=randread, or leave --shared out: each node then has its own file")
+        );
+    }
     let mut study_run = StudyRun::begin(Question::Scale, std::slice::from_ref(place), caller);
     let size_bytes = question_file::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(&groups, size_bytes)?;
@@ -61,7 +70,7 @@ pub fn scale(
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
     announce(&mut study_run, options, groups.len() * options.nodes.list().len());
-    let file = job_path(&work.file("scale.dat"));
+    let file = job_path(&work.file(if options.shared { SHARED_FILE } else { "scale.dat" }));
     let site = Site { io_mode: &io_mode, file: &file, work: &work };
     let filled = fill_files(&mut study_run, options, nodes, site, size_bytes)?;
     if filled > 0 {
@@ -104,15 +113,18 @@ fn announce(study_run: &mut StudyRun<'_>, options: &ScaleOptions, steps: usize) 
         counted(steps as u64, "step")
     );
     study_run.watcher.outline(&outline);
+    let files = match options.shared {
+        true => "All nodes use one file, each in a random order of its own,",
+        false => "Each node has a file of its own",
+    };
     let text = format!(
-        "each step ran {turns} times for {each} s, every second round in reverse order. Each node has a file of its own \
-         and {} in flight",
+        "each step ran {turns} times for {each} s, every second round in reverse order. {files} and {} in flight",
         counted(u64::from(options.iodepth), "request")
     );
     study_run.note("turns", Severity::Info, text);
 }
 
-/// Each node fills its own file. Returns the bytes that each node may read from now on, 0 if one of them has none.
+/// Each node fills its own file, or the first one the file of all. Returns the bytes that each node may read from now on, 0 if one of them has none.
 fn fill_files(
     study_run: &mut StudyRun<'_>,
     options: &ScaleOptions,
@@ -122,7 +134,8 @@ fn fill_files(
 ) -> Result<u64, Problem> {
     let limit_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
     let row = question_file::row(site.io_mode, site.file, size_bytes, limit_s);
-    let row = study_run.run_row_on(nodes, options.nodes.most(), row, StopRule::AsWritten, site.work)?;
+    let fillers = if options.shared { 1 } else { options.nodes.most() };
+    let row = study_run.run_row_on(nodes, fillers, row, StopRule::AsWritten, site.work)?;
     let record = study_run.study.rows[row].run.as_ref();
     let jobs = || record.into_iter().flat_map(|run| &run.jobs);
     if jobs().any(|job| job.error.is_some()) {
@@ -160,6 +173,10 @@ fn take_steps(
                 let title = format!("{}, {}", group.title(), counted(u64::from(count), "node"));
                 let mut command = group.line(&pattern, site.io_mode, site.file, size_bytes, timing);
                 command.push(format!("--iodepth={}", options.iodepth));
+                if options.shared {
+                    // With fio's fixed seed all nodes would read the same offsets, and the server's memory would answer.
+                    command.push("--randrepeat=0".to_owned());
+                }
                 let row = planned_row(0, &pattern, &title, round, command);
                 study_run.run_row_on(nodes, count, row, StopRule::AsWritten, site.work)?;
             }

@@ -13,6 +13,7 @@ mod ranks;
 mod record;
 mod samples;
 mod saved;
+mod sent;
 mod severity;
 mod studies;
 

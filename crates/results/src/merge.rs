@@ -139,10 +139,11 @@ impl JobRecord {
         }
     }
 
-    /// Stores the distributions in less memory.
-    pub(crate) fn pack(&mut self) {
+    /// The distributions, always in the same order.
+    pub(crate) fn histograms(&mut self) -> Vec<&mut Histogram> {
         let JobRecord { directions, sync, sampled_latency, object, .. } = self;
-        object.iter_mut().for_each(|object| object.pack());
+        let mut histograms = Vec::new();
+        object.iter_mut().for_each(|object| histograms.extend(object.histograms()));
         let mut all: Vec<&mut Latency> = vec![&mut sync.lat];
         let PerDirection { read, write, trim } = directions;
         for direction in [read, write, trim] {
@@ -154,7 +155,8 @@ impl JobRecord {
             let PerDirection { read, write, trim } = &mut **sampled;
             all.extend([read, write, trim]);
         }
-        all.into_iter().filter_map(|latency| latency.histogram.as_mut()).for_each(Histogram::pack);
+        histograms.extend(all.into_iter().filter_map(|latency| latency.histogram.as_mut()));
+        histograms
     }
 
     /// Drops the values of each interval; their sums stay.

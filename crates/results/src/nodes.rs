@@ -10,7 +10,7 @@ use crate::ranks::{ActiveWindow, MissingRank, RankRecord, RanksRecord};
 use crate::record::{DiskRecord, Host, JobError, JobRecord, Note, RunRecord};
 use crate::severity::Severity;
 use crate::studies::Finding;
-use fsdyno_stats::sort;
+use fsdyno_stats::{Histogram, sort};
 
 /// One machine of a run, with its evidence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -128,10 +128,10 @@ impl RunRecord {
         }
     }
 
-    /// Adds a rank without results: then the record is not complete.
-    pub fn lacks(&mut self, rank: MissingRank) {
+    /// Adds ranks without results: then the record is not complete.
+    pub fn lacks(&mut self, missing: Vec<MissingRank>) {
         let together = self.together.get_or_insert_default();
-        together.merge(RanksRecord { missing: vec![rank], ..RanksRecord::default() });
+        together.merge(RanksRecord { missing, ..RanksRecord::default() });
         self.complete = false;
     }
 
@@ -173,13 +173,23 @@ impl RunRecord {
         let options_differ = others.iter().any(|other| other.global_options != self.global_options);
         self.prepare(options_differ);
         let nodes = others.iter().map(|other| other.nodes.len()).sum::<usize>() + self.nodes.len();
+        // Lost ranks count: the others have left out their series before they knew.
+        let nodes = nodes.max(self.together.as_ref().map_or(0, |together| together.ranks as usize));
         let has_shed = others.iter().any(|other| other.notes.iter().any(is_of_series));
         let sheds = nodes > SERIES_NODES_MAX || has_shed;
-        self.compact(sheds);
+        let nodes = if sheds { usize::MAX } else { nodes };
+        self.compact(nodes);
+        if sheds && !self.notes.iter().any(is_of_series) {
+            let text = format!(
+                "with more than {SERIES_NODES_MAX} nodes the record has no figures of each second; totals, latencies and \
+                 findings are complete"
+            );
+            self.notes.push(Note::new(NO_SERIES, Severity::Info, text));
+        }
         self.jobs.reserve(others.iter().map(|other| other.jobs.len()).sum());
         for mut other in others {
             other.prepare(options_differ);
-            other.compact(sheds);
+            other.compact(nodes);
             self.take(other);
         }
         self.put_in_order();
@@ -189,24 +199,21 @@ impl RunRecord {
         Ok(self)
     }
 
-    /// Reduces the memory of the record. `sheds`: also leaves out values that only charts of a single node's run
-    /// show.
-    fn compact(&mut self, sheds: bool) {
-        self.jobs.iter_mut().for_each(JobRecord::pack);
-        if !sheds {
+    /// Leaves out what a merged record of `nodes` nodes leaves out, so that it need not be sent.
+    pub fn shed_series(&mut self, nodes: usize) {
+        if nodes <= SERIES_NODES_MAX {
             return;
         }
         self.jobs.iter_mut().for_each(JobRecord::drop_series);
         for ledger in self.nodes.iter_mut().filter_map(|node| node.ledger.as_mut()) {
             ledger.samples.retain(|sample| sample.moment != Moment::During);
         }
-        if !self.notes.iter().any(is_of_series) {
-            let text = format!(
-                "with more than {SERIES_NODES_MAX} nodes the record has no figures of each second; totals, latencies and \
-                 findings are complete"
-            );
-            self.notes.push(Note::new(NO_SERIES, Severity::Info, text));
-        }
+    }
+
+    /// Reduces the memory of the record. `nodes`: of the merged record.
+    fn compact(&mut self, nodes: usize) {
+        self.jobs.iter_mut().flat_map(JobRecord::histograms).for_each(Histogram::pack);
+        self.shed_series(nodes);
     }
 
     /// Copies facts about all jobs, or about the only node, to each job.

@@ -75,8 +75,8 @@ impl ObjectRecord {
         body.merge(&other.body);
     }
 
-    /// Keeps its distributions in less memory.
-    pub(crate) fn pack(&mut self) {
-        [&mut self.send, &mut self.first_byte, &mut self.body].into_iter().for_each(Histogram::pack);
+    /// Its distributions.
+    pub(crate) fn histograms(&mut self) -> [&mut Histogram; 3] {
+        [&mut self.send, &mut self.first_byte, &mut self.body]
     }
 }

@@ -70,6 +70,21 @@ impl Histogram {
         }
     }
 
+    /// Takes all counts, as the bytes from which [`Histogram::of_packed`] makes them again.
+    pub fn take_packed(&mut self) -> Box<[u8]> {
+        self.pack();
+        match std::mem::take(self).form {
+            Form::Packed(bytes) => bytes,
+            Form::Open(_) => unreachable!("it has just been packed"),
+        }
+    }
+
+    /// The histogram whose counts [`Histogram::take_packed`] took; `None`: the bytes are damaged.
+    pub fn of_packed(bytes: &[u8]) -> Option<Histogram> {
+        let last = packed::last_bucket(bytes)?;
+        (last < BUCKETS).then(|| Histogram { form: Form::Packed(bytes.into()) })
+    }
+
     /// The counts by bucket, for changes.
     fn open(&mut self) -> &mut Vec<u64> {
         if matches!(self.form, Form::Packed(_)) {

@@ -32,6 +32,17 @@ pub(crate) fn unpack(bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> + '_ {
     })
 }
 
+/// The highest bucket in packed counts, 0 if there is none; `None`: the bytes are no counts.
+pub(crate) fn last_bucket(bytes: &[u8]) -> Option<usize> {
+    let mut rest = bytes.iter();
+    let mut bucket: usize = 0;
+    while !rest.as_slice().is_empty() {
+        bucket = bucket.checked_add(take(&mut rest)?.try_into().ok()?)?;
+        take(&mut rest)?;
+    }
+    Some(bucket)
+}
+
 /// Takes a number; `None`: there is none.
 pub fn take(rest: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
     let mut value = 0;
@@ -80,7 +91,9 @@ mod tests {
             let mut histogram = Histogram::new();
             used.iter().for_each(|(bucket, count)| histogram.add(*bucket, *count / 100 + 1));
             let mut packed = histogram.clone();
-            packed.pack();
+            let bytes = packed.take_packed();
+            prop_assert_eq!(packed.count(), 0);
+            packed = Histogram::of_packed(&bytes).expect("they are counts");
             prop_assert_eq!(&packed, &histogram);
             prop_assert_eq!(packed.counts(), histogram.counts());
             prop_assert_eq!(packed.percentile(50.0), histogram.percentile(50.0));
@@ -88,5 +101,15 @@ mod tests {
             histogram.add(more, 3);
             prop_assert_eq!(&packed, &histogram);
         }
+    }
+
+    #[test]
+    fn damaged_counts_are_refused() {
+        let mut histogram = Histogram::new();
+        histogram.add(BUCKETS - 1, 300);
+        let bytes = histogram.take_packed();
+        assert!(Histogram::of_packed(&bytes).is_some() && Histogram::of_packed(&[]).is_some());
+        assert!(Histogram::of_packed(&bytes[..bytes.len() - 1]).is_none(), "a count ends too early");
+        assert!(Histogram::of_packed(&[0xc0, 0x0e, 1]).is_none(), "there is no bucket 1,856");
     }
 }

@@ -1,17 +1,18 @@
 //! Tests many ranks in one process: the messages of their agents from Hello to the merged record, encoded and decoded
-//! as between processes. Workers, clocks and the network are left out.
+//! as between processes, and what the first rank's worker makes of them. Clocks and the network are left out.
 
 use std::time::{Duration, Instant};
 
-use fsdyno_results::evidence::{Mount, Seen as Fact, Storage};
-use fsdyno_results::{ActiveSpan, JobRecord, JobSetup, Latency, Node, RankRecord, RunRecord, Samples};
+use fsdyno_results::evidence::{Ledger, LedgerSample, Moment, Mount, Seen as Fact, Storage};
+use fsdyno_results::{ActiveSpan, Histogram, JobRecord, JobSetup, Latency, Node, RankRecord, RunRecord, Samples};
 
 use super::progress::Progress;
-use crate::agreement::agreement;
-use crate::frames;
+use crate::agreement::Views;
+use crate::clocks::Offset;
 use crate::members::{self, Member, Seat};
-use crate::messages::{Message, Reached, Round, Seen, Welcome};
+use crate::messages::{Ended, Message, Reached, Records, Round, Welcome};
 use crate::tree;
+use crate::{frames, joined};
 
 /// Ten thousand in optimised builds: otherwise JSON takes ten times as long.
 const RANKS: usize = if cfg!(debug_assertions) { 500 } else { DOCUMENTED };
@@ -49,7 +50,7 @@ fn up(rank: usize, join: &dyn Fn(usize, Vec<Vec<u8>>) -> Vec<u8>) -> Passed {
 fn hello(rank: usize, below: Vec<Vec<u8>>) -> Vec<u8> {
     let mut members = vec![member(rank)];
     for bytes in below {
-        let Ok(Message::Hello(more)) = frames::decoded(&bytes) else { panic!("a child says hello") };
+        let Ok(Message::Hello(more)) = frames::decoded(bytes) else { panic!("a child says hello") };
         members.extend(more);
     }
     frames::encoded(&Message::Hello(members))
@@ -61,7 +62,7 @@ fn reached(round: Round, own: impl Fn(u32) -> Reached) -> impl Fn(usize, Vec<Vec
         let mut progress = Progress::new(below.len());
         progress.begin(1);
         let mut all = None;
-        for (source, bytes) in below.iter().enumerate() {
+        for (source, bytes) in below.into_iter().enumerate() {
             let Ok(Message::Reached(reached)) = frames::decoded(bytes) else { panic!("a child has reached {round:?}") };
             all = all.or(progress.reach(source + 1, reached));
         }
@@ -74,7 +75,7 @@ fn seen(rank: u32) -> Reached {
     let options = ["rw", "vers=4.2"].map(str::to_owned).to_vec();
     let mount = Mount { fstype: "nfs4".to_owned(), options, ..Mount::default() };
     let storages = vec![Storage { mount: Fact::Value(mount), ..Storage::default() }];
-    let seen = vec![Seen { rank, node: Ok(Node { storages, ..Node::default() }) }];
+    let seen = Views::of(rank, Ok(&Node { storages, ..Node::default() }));
     Reached { seen, ..Reached::new(1, Round::Agreed) }
 }
 
@@ -97,14 +98,18 @@ fn recorded(seats: &[Seat], rank: u32) -> Reached {
     }
     let mut run = RunRecord::new("fio-3.42", 0);
     run.nodes[0].name.clone_from(&seats[rank as usize].name);
+    let sample = |moment, at_ms| LedgerSample { moment, at_ms, ..LedgerSample::default() };
+    let samples = vec![sample(Moment::Begin, 0), sample(Moment::End, 60_000)];
+    run.nodes[0].ledger = Some(Ledger { samples, ..Ledger::default() });
     run.jobs = vec![job];
     let spans = vec![ActiveSpan { stage: 0, start_ns: 0, end_ns: 60_000_000_000 }];
     run.take_part(RankRecord { rank, clock: None, spans }, RANKS as u32);
-    Reached { record: Some(Box::new(run)), ..Reached::new(1, Round::Recorded) }
+    run.shed_series(RANKS);
+    Reached { records: Records::of(rank, run), ..Reached::new(1, Round::Recorded) }
 }
 
 /// The longest path down: each rank passes on to each branch its own part.
-fn down(rank: usize, bytes: &[u8]) -> Duration {
+fn down(rank: usize, bytes: Vec<u8>) -> Duration {
     let mut own = Duration::ZERO;
     let children: Vec<usize> = tree::children(rank, RANKS).collect();
     let parts = timed(&mut own, || {
@@ -116,7 +121,7 @@ fn down(rank: usize, bytes: &[u8]) -> Duration {
         let welcome = |seats| frames::encoded(&Message::Welcome(Welcome { ranks, seats, ..Welcome::default() }));
         parts.into_iter().map(welcome).collect::<Vec<_>>()
     });
-    own + children.iter().zip(&parts).map(|(child, bytes)| down(*child, bytes)).max().unwrap_or_default()
+    own + children.iter().zip(parts).map(|(child, bytes)| down(*child, bytes)).max().unwrap_or_default()
 }
 
 /// Prints the times: `cargo test --release -p fsdyno-cluster many_ranks_begin -- --nocapture` gives the figures of
@@ -132,31 +137,86 @@ fn many_ranks_begin_agree_and_end() {
     let mut welcome = passed.longest;
     let mut seats = Vec::new();
     let bytes = timed(&mut welcome, || {
-        let Ok(Message::Hello(mut members)) = frames::decoded(&passed.bytes) else { panic!("all say hello") };
+        let Ok(Message::Hello(mut members)) = frames::decoded(passed.bytes) else { panic!("all say hello") };
         fsdyno_stats::sort::by_key(&mut members, |member| member.rank);
         assert_eq!((members.len(), members::problem(&members)), (RANKS, None));
         seats = members::seats(&members);
         let of_all = (0..).zip(seats.iter().cloned()).collect();
         frames::encoded(&Message::Welcome(Welcome { ranks: RANKS as u32, seats: of_all, ..Welcome::default() }))
     });
-    step("welcome", welcome + down(0, &bytes));
+    step("welcome", welcome + down(0, bytes));
     let last = &seats[RANKS - 1];
     assert_eq!((last.name.clone(), last.partners.elsewhere), (format!("node{:05}:1", RANKS / 2 - 1), true));
 
     let passed = up(0, &reached(Round::Agreed, seen));
     let mut agreeing = passed.longest;
     timed(&mut agreeing, || {
-        let Ok(Message::Reached(all)) = frames::decoded(&passed.bytes) else { panic!("all have looked") };
-        assert_eq!((all.seen.len(), agreement(&all.seen, &seats, false)), (RANKS, Ok(Vec::new())));
+        let Ok(Message::Reached(all)) = frames::decoded(passed.bytes) else { panic!("all have looked") };
+        assert_eq!(all.seen.agreement(&seats, false), Ok(Vec::new()));
     });
     step("agreement", agreeing);
 
+    let passed = up(0, &reached(Round::LaidOut, |_| Reached::new(1, Round::LaidOut)));
+    step("layout", passed.longest);
+
     let passed = up(0, &reached(Round::Recorded, |rank| recorded(&seats, rank)));
-    step("gathering", passed.longest);
-    println!("all: {:.3} s; the record of all has {} MiB", total.as_secs_f64(), passed.bytes.len() >> 20);
-    let Ok(Message::Reached(all)) = frames::decoded(&passed.bytes) else { panic!("all have measured") };
-    let record = all.record.expect("no rank was lost");
-    assert_eq!((record.nodes.len(), record.jobs.len(), record.missing_ranks().len()), (RANKS, RANKS, 0));
+    let (mut gathering, sent) = (passed.longest, passed.bytes.len());
+    let all = timed(&mut gathering, || {
+        let Ok(Message::Reached(all)) = frames::decoded(passed.bytes) else { panic!("all have measured") };
+        let (mut records, mut damaged) = (Vec::new(), all.lost);
+        all.records.read(&mut records, &mut damaged);
+        assert!(damaged.is_empty(), "{damaged:?}");
+        let clocks: Vec<(u32, Offset)> = (0..RANKS as u32).map(|rank| (rank, Offset::default())).collect();
+        let ended = Ended { clocks_before: clocks.clone(), clocks_after: clocks, ..Ended::default() };
+        joined::record_of_all(records, &ended, &seats).expect("they fit together")
+    });
+    step("gathering", gathering);
+    println!("all: {:.3} s; the records have {} MiB on the way", total.as_secs_f64(), sent >> 20);
+    assert!(sent < RANKS * 8000, "{sent} bytes of {RANKS} ranks: distributions are packed and series left out");
+    assert_eq!((all.nodes.len(), all.jobs.len(), all.missing_ranks().len()), (RANKS, RANKS, 0));
+    let ledgers = all.nodes.iter().filter(|node| node.ledger.is_some()).count();
+    assert_eq!(ledgers, RANKS / 2, "two ranks of a machine share one");
+    assert!(all.nodes.iter().all(|node| node.part.as_ref().is_some_and(|part| part.clock.is_some())));
+    let reads = all.jobs.iter().map(|job| &job.directions.read);
+    let counted = |latency: &Latency| latency.histogram.as_ref().map(Histogram::count);
+    assert!(
+        reads.into_iter().all(|read| counted(&read.clat) == Some(read.ios) && counted(&read.lat) == Some(read.ios))
+    );
+}
+
+/// Resident memory of this process now and at its peak, bytes.
+fn memory_bytes() -> Option<[u64; 2]> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let of = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        Some(line.trim().trim_end_matches(" kB").trim().parse::<u64>().ok()? * 1024)
+    };
+    Some([of("VmRSS:")?, of("VmHWM:")?])
+}
+
+/// Prints the memory of the first rank, whose agent holds the records as they came while its worker reads them: alone,
+/// `cargo test --release -p fsdyno-cluster the_first_rank_reads -- --nocapture` gives the figure of docs/scale.md.
+#[test]
+fn the_first_rank_reads_parts_one_after_the_other() {
+    let seats = members::seats(&(0..RANKS).map(member).collect::<Vec<_>>());
+    let before = memory_bytes();
+    let mut all = Records::default();
+    for part in (0..RANKS as u32).collect::<Vec<_>>().chunks(RANKS.div_ceil(8)) {
+        let mut bytes = Vec::new();
+        for rank in part {
+            bytes.extend_from_slice(&recorded(&seats, *rank).records.parts()[0]);
+        }
+        all.extend(Records::of_part(bytes));
+    }
+    assert_eq!(all.parts().len(), 8);
+    let (mut records, mut damaged) = (Vec::new(), Vec::new());
+    all.into_parts().for_each(|part| part.read(&mut records, &mut damaged));
+    let all = joined::record_of_all(records, &Ended::default(), &seats).expect("they fit together");
+    assert_eq!((all.nodes.len(), damaged.len()), (RANKS, 0));
+    if let (Some([before, _]), Some([after, most])) = (before, memory_bytes()) {
+        let mebibytes = |bytes: u64| bytes >> 20;
+        println!("{} MiB before, {} MiB after, {} MiB at most", mebibytes(before), mebibytes(after), mebibytes(most));
+    }
 }
 
 /// Checks the table on the tree in docs/scale.md.

@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use fsdyno_results::RunRecord;
-
-use crate::joined::merged;
-use crate::messages::{Lost, Reached, Round, Seen};
+use crate::agreement::Views;
+use crate::messages::{Lost, Reached, Records, Round};
 
 /// The rounds of the present order.
 #[derive(Debug)]
@@ -15,10 +13,10 @@ pub(super) struct Progress {
     reached: Vec<Option<Round>>,
     /// The round that was reported last.
     told: Option<Round>,
-    seen: Vec<Seen>,
+    seen: Views,
     files: Vec<(PathBuf, u64)>,
     bytes: u64,
-    records: Vec<RunRecord>,
+    records: Records,
     lost: Vec<Lost>,
 }
 
@@ -26,8 +24,8 @@ impl Progress {
     /// The state before the first order.
     pub(super) fn new(children: usize) -> Progress {
         let reached = vec![None; children + 1];
-        let (seen, files, records, lost) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Progress { order: 0, reached, told: None, seen, files, bytes: 0, records, lost }
+        let (seen, records) = (Views::default(), Records::default());
+        Progress { order: 0, reached, told: None, seen, files: Vec::new(), bytes: 0, records, lost: Vec::new() }
     }
 
     pub(super) fn begin(&mut self, order: u32) {
@@ -45,7 +43,7 @@ impl Progress {
 
     /// A source has reached a round. Returns the round that the whole branch has reached, if that is new.
     pub(super) fn reach(&mut self, source: usize, reached: Reached) -> Option<Reached> {
-        let Reached { order, round, seen, files, bytes, record, lost } = reached;
+        let Reached { order, round, seen, files, bytes, records, lost } = reached;
         if order != self.order || self.reached[source] >= Some(round) {
             return None;
         }
@@ -53,7 +51,7 @@ impl Progress {
         self.seen.extend(seen);
         self.files.extend(files);
         self.bytes += bytes;
-        self.records.extend(record.map(|record| *record));
+        self.records.extend(records);
         self.lost.extend(lost);
         let round = self.reached.iter().copied().min().flatten()?;
         if self.told >= Some(round) {
@@ -66,21 +64,10 @@ impl Progress {
             bytes: std::mem::take(&mut self.bytes),
             ..Reached::new(self.order, round)
         };
-        Some(if round == Round::Recorded { self.ended(all) } else { all })
-    }
-
-    fn ended(&mut self, all: Reached) -> Reached {
-        let mut lost = std::mem::take(&mut self.lost);
-        let record = match merged(std::mem::take(&mut self.records)) {
-            None => None,
-            Some(Ok(record)) => Some(Box::new(record)),
-            Some(Err(reason)) => {
-                // It cannot happen with records of one program and nodes with unique names.
-                lost.push(Lost { rank: 0, reason: format!("the records do not fit together: {reason}") });
-                None
-            }
-        };
-        Reached { record, lost, ..all }
+        if round < Round::Recorded {
+            return Some(all);
+        }
+        Some(Reached { records: std::mem::take(&mut self.records), lost: std::mem::take(&mut self.lost), ..all })
     }
 }
 

@@ -39,7 +39,7 @@ fn named(record: &RunRecord, id: &str) -> Vec<String> {
 fn a_missing_rank_makes_the_total_invalid() {
     let mut record = together(vec![rank(0, 0, 10_000), rank(1, 0, 10_000)]);
     assert!(of_kind(&record, "ranks-missing").is_empty());
-    record.lacks(MissingRank { rank: 2, node: Some("n2".into()), reason: "it ended by signal 9".into() });
+    record.lacks(vec![MissingRank { rank: 2, node: Some("n2".into()), reason: "it ended by signal 9".into() }]);
     let found = of_kind(&record, "ranks-missing");
     assert_eq!(found[0].cause, "1 of 2 ranks sent no results (rank 2 on n2: it ended by signal 9)");
     assert_eq!(found[0].severity, Severity::Invalid);

@@ -15,7 +15,7 @@ use crate::nodes::Nodes;
 
 /// What several nodes get together, and from how many on it is no more.
 ///
-/// Each node reads or writes a file of its own. Steps are repeated 4 to 12 times, alternating. More nodes than this
+/// Each node reads or writes a file of its own, or all one file (--shared). Steps are repeated 4 to 12 times, alternating. More nodes than this
 /// machine need a build for MPI: `fsdyno --hosts A,B,C scale DIR`, or its launcher's own call, such as
 /// `mpirun -n 16 --hostfile HOSTS fsdyno scale DIR`.
 #[derive(Debug, Args)]
@@ -35,6 +35,9 @@ pub(crate) struct Scale {
     /// Requests in flight on each node.
     #[arg(long, value_name = "DEPTH", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     iodepth: u32,
+    /// All nodes use one file, each in a random order of its own, in place of a file each.
+    #[arg(long = "shared")]
+    one_file: bool,
     #[command(flatten)]
     file: FileOptions,
     #[command(flatten)]
@@ -48,6 +51,7 @@ impl Scale {
             block_sizes: self.bs,
             accesses: self.rw,
             iodepth: self.iodepth,
+            shared: self.one_file,
             runtime_s: self.file.runtime_s(),
             size_bytes: self.file.size,
             expected: self.file.expect,

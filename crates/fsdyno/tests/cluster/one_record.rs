@@ -287,6 +287,36 @@ fn scale_asks_more_ranks_at_each_step() {
     assert!(!study.sentences.is_empty());
 }
 
+/// The offsets of each rank's requests on a file that all share, by fio's log.
+fn offsets(words: &str) -> Option<Vec<String>> {
+    let place = Place::new();
+    let job = "--name=a --filename=shared --size=1m --bs=4k --rw=randread --write_lat_log=L --log_offset=1";
+    ran(&place.path(""), 2, &format!("{job} {words}")[..])?.good();
+    let logs = place.names("").into_iter().filter(|name| name.starts_with("L_lat.1.log."));
+    let offset = |line: &str| line.split(", ").nth(4).map(str::to_owned);
+    Some(logs.map(|log| place.read(&log).lines().filter_map(offset).collect::<Vec<_>>().join(" ")).collect())
+}
+
+#[test]
+fn ranks_read_a_shared_file_in_fios_order_or_each_in_its_own() {
+    let Some(same) = offsets("") else { return };
+    assert!(same.len() == 2 && same[0] == same[1] && same[0].contains(' '), "{same:?}");
+    let own = offsets("--randrepeat=0").unwrap();
+    assert!(own.len() == 2 && own[0] != own[1], "{own:?}");
+}
+
+#[test]
+fn scale_lets_all_ranks_read_one_file() {
+    let place = Place::new();
+    let words = "scale . --shared --rw=randread --nodes 1,2 --size=16m --bs=64k --runtime=1 --quiet --json --no-store";
+    let Some(ran) = ran(&place.path(""), 2, words) else { return };
+    let study: Study = ran.good().study();
+    let of_two = study.rows.iter().find(|row| row.pattern.ends_with("-n2")).expect("a step of two nodes");
+    let jobs = &of_two.run.as_ref().expect("a run").jobs;
+    assert!(jobs.iter().all(|job| job.error.is_none() && job.directions.read.bytes > 0));
+    assert!(jobs[0].plan.files[0].ends_with("/shared.dat") && jobs[0].plan.files == jobs[1].plan.files);
+}
+
 #[test]
 fn scale_names_the_launcher_when_there_are_too_few() {
     let place = Place::new();

@@ -281,7 +281,16 @@ const OTHERS: [(&str, &[&str]); 6] = [
     ),
     (
         "nodes beside each other",
-        &["client-cache", "clocks-drift", "mounts-differ", "node-limit", "ranks-apart", "ranks-missing", "slow-node"],
+        &[
+            "client-cache",
+            "clocks-drift",
+            "mounts-differ",
+            "node-limit",
+            "ranks-apart",
+            "ranks-missing",
+            "same-offsets",
+            "slow-node",
+        ],
     ),
     ("commands", &["left-running", "work-differs", "wrote-elsewhere"]),
     ("answers of a server of objects", &["object-missing"]),

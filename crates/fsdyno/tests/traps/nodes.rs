@@ -1,6 +1,7 @@
-//! T35 to T41: runs on real storage, merged as those of several nodes; one of them is then made to lag, to come late, to
+//! T35 to T41 and T53: runs on real storage, merged as those of several nodes; one of them is then made to lag, to come late, to
 //! be missing.
 
+use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{ActiveSpan, ClockOffset, JobError, MissingRank, RankRecord, RunRecord, Severity};
 
 use crate::bench::{Bench, FILE_MIB};
@@ -104,6 +105,38 @@ fn nodes_that_did_the_same_are_spared_and_one_that_did_not_is_named() {
     assert_eq!(failed[0].node.as_deref(), Some("b"));
     assert!(failed[0].cause.contains("rank 1 on b: write: No space left on device"), "{}", failed[0].cause);
     let mut missing = merged(&even[..2]);
-    missing.lacks(MissingRank { rank: 2, node: Some("c".into()), reason: "it ended by signal 9".into() });
+    missing.lacks(vec![MissingRank { rank: 2, node: Some("c".into()), reason: "it ended by signal 9".into() }]);
     assert_eq!(one("ranks-missing", &missing), (Severity::Invalid, None));
+}
+
+/// The same file on each node, as if it lay on a server that all have mounted.
+#[test]
+fn ranks_that_read_the_same_offsets_of_a_server_are_named() {
+    let Some(bench) = Bench::new() else { return };
+    bench.file("file");
+    let mut shared = nodes(&bench, &["a", "b", "c"]);
+    for record in &mut shared {
+        record.nodes[0].storages[0].class = StorageClass::Network;
+    }
+    assert_eq!(one("same-offsets", &merged(&shared)), (Severity::Caution, None));
+    let spared = |records: &[RunRecord]| {
+        fsdyno_findings::between_nodes(&merged(records)).iter().all(|finding| finding.id != "same-offsets")
+    };
+    let with = |change: fn(&mut RunRecord)| {
+        let mut changed = shared.clone();
+        changed.iter_mut().for_each(change);
+        changed
+    };
+    let seeded = |record: &mut RunRecord| record.jobs[0].options.push(("randrepeat".into(), "0".into()));
+    assert!(spared(&with(seeded)), "each has an order of its own");
+    let own_files = |record: &mut RunRecord| record.jobs[0].plan.files[0] += &record.nodes[0].name;
+    assert!(spared(&with(own_files)));
+    let own_disks = |record: &mut RunRecord| record.nodes[0].storages[0].class = StorageClass::Block;
+    assert!(spared(&with(own_disks)));
+    let fixed = with(|record| {
+        record.jobs[0]
+            .options
+            .extend([("randrepeat", "0"), ("randseed", "7")].map(|(name, value)| (name.into(), value.into())));
+    });
+    assert_eq!(one("same-offsets", &merged(&fixed)), (Severity::Caution, None));
 }

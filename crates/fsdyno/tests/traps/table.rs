@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// As many as there must be at least.
-const SET_UPS_MIN: usize = 146;
+const SET_UPS_MIN: usize = 147;
 
 /// Functions and constants of a file of tests, by name.
 struct Items {

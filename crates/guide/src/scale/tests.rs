@@ -14,6 +14,7 @@ struct Simulated {
     each: u64,
     server: u64,
     runs: Vec<u32>,
+    words: Vec<Vec<String>>,
 }
 
 const MB: u64 = 1_000_000;
@@ -32,6 +33,7 @@ impl Nodes for Simulated {
         _: &mut dyn Watcher,
     ) -> Result<RunRecord, Problem> {
         self.runs.push(nodes);
+        self.words.push(words.to_vec());
         let fills = words.iter().any(|word| word == "--rw=write");
         // Each round differs a little from the one before.
         let scatter = 1000 + self.runs.len() as u64 % 3;
@@ -53,12 +55,17 @@ impl Nodes for Simulated {
 }
 
 fn ask(steps: &str, nodes: &mut Simulated) -> Result<Study, Problem> {
+    ask_for(steps, "read", false, nodes)
+}
+
+fn ask_for(steps: &str, access: &str, shared: bool, nodes: &mut Simulated) -> Result<Study, Problem> {
     let place = tempfile::tempdir().unwrap();
     let options = ScaleOptions {
         nodes: steps.parse().unwrap(),
         block_sizes: vec!["1m".into()],
-        accesses: vec!["read".into()],
+        accesses: vec![access.into()],
         iodepth: 8,
+        shared,
         runtime_s: 1,
         size_bytes: Some(16 << 20),
         expected: None,
@@ -69,7 +76,7 @@ fn ask(steps: &str, nodes: &mut Simulated) -> Result<Study, Problem> {
 }
 
 fn simulated(each: u64, server: u64) -> Simulated {
-    Simulated { nodes: 16, each, server, runs: Vec::new() }
+    Simulated { nodes: 16, each, server, runs: Vec::new(), words: Vec::new() }
 }
 
 #[test]
@@ -114,4 +121,22 @@ fn steps_are_a_list_of_numbers() {
     let read = |text: &str| text.parse::<Steps>();
     assert_eq!(read("4,1,4, 2").unwrap().to_string(), "1,2,4");
     assert!(read("0").is_err() && read("1,x").is_err() && read("").is_err());
+}
+
+#[test]
+fn a_shared_file_is_filled_once_and_read_by_each_node_in_its_own_order() {
+    let mut nodes = simulated(20, 112);
+    ask_for("1,2", "randread", true, &mut nodes).unwrap();
+    assert_eq!(nodes.runs[0], 1, "one node fills it");
+    let (fill, steps) = nodes.words.split_first().unwrap();
+    let has = |words: &[String], end: &str| words.iter().any(|word| word.ends_with(end));
+    assert!(has(fill, "/shared.dat") && !has(fill, "--randrepeat=0"), "{fill:?}");
+    assert!(steps.iter().all(|words| has(words, "/shared.dat") && has(words, "--randrepeat=0")), "{steps:?}");
+    let mut own = simulated(20, 112);
+    ask_for("1,2", "randread", false, &mut own).unwrap();
+    assert!(
+        own.runs[0] == 2 && own.words.iter().all(|words| has(words, "/scale.dat") && !has(words, "--randrepeat=0"))
+    );
+    let problem = ask_for("1,2", "read", true, &mut nodes).unwrap_err();
+    assert!(problem.what.contains("all nodes would use the same bytes at once"), "{}", problem.what);
 }

@@ -44,8 +44,8 @@ fn ranks_that_never_met_have_no_common_time() {
 fn a_missing_rank_is_named_once() {
     let missing = || MissingRank { rank: 1, node: Some("n1".into()), reason: "it ended by signal 9".into() };
     let (mut one, mut other) = (rank(0, 0, 1000, 3), rank(2, 0, 1000, 3));
-    one.lacks(missing());
-    other.lacks(missing());
+    one.lacks(vec![missing()]);
+    other.lacks(vec![missing()]);
     let merged = one.merge(other).unwrap();
     assert!(!merged.complete && merged.missing_ranks() == [missing()]);
     assert_eq!(merged.together.unwrap().ranks, 3);
@@ -61,7 +61,7 @@ fn a_saved_run_that_lacks_a_rank_is_not_complete_whatever_its_file_says() {
         (study.complete, study.rows[0].run.as_ref().unwrap().complete)
     };
     assert_eq!((read(&run, true), read(&run, false)), ((true, true), (false, true)));
-    run.lacks(MissingRank { rank: 1, node: None, reason: "it ended by signal 9".into() });
+    run.lacks(vec![MissingRank { rank: 1, node: None, reason: "it ended by signal 9".into() }]);
     assert!(!run.complete && !Study::of_run(run.clone()).complete);
     // Older versions wrote this.
     run.complete = true;
@@ -108,7 +108,7 @@ proptest! {
             let mut run = rank(number, 0, 0, 4);
             run.take_part(RankRecord { rank: number, clock: None, spans: spans[number as usize].clone() }, 4);
             if number == lost {
-                run.lacks(MissingRank { rank: 3, node: None, reason: "it did not answer".into() });
+                run.lacks(vec![MissingRank { rank: 3, node: None, reason: "it did not answer".into() }]);
             }
             run
         });
