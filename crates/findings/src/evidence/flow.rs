@@ -140,6 +140,13 @@ impl<'r> Flow<'r> {
         leaves.iter().chain(&sample.stacked_devices).find(|known| known.name == device)
     }
 
+    /// Requests of the devices for each byte that they moved; `None`: not visible, or others moved a part of them.
+    pub(crate) fn device_requests_per_byte(&self, direction: Transfer) -> Option<f64> {
+        let done = self.device.as_ref()?.done;
+        let (bytes, own) = (done.bytes[direction], self.application.bytes[direction]);
+        (bytes > 0 && !moved::has_others(bytes, own)).then(|| done.operations[direction] as f64 / bytes as f64)
+    }
+
     /// Number of flushes that a device received; `None`: it does not count them.
     pub(crate) fn flushes(&self, device: &str) -> Option<u64> {
         let count = |sample| self.counters(sample, device).and_then(|known| known.flushes);

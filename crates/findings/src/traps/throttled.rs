@@ -20,7 +20,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "Control groups, hypervisors and cloud volumes limit I/O to a configured rate. The number is then the \
               setting, not the storage. Buffered writes may bypass the same limit.",
     seen: "A control group limit on the devices (io.max, blkio.throttle), which the rate reaches by nine tenths and \
-           exceeds by a fifth at most: a caution. Of a limit that was set during the run this is asked of the last five \
+           exceeds by a fifth at most: a caution. A limit of I/Os is also compared with the requests that the device \
+           received, since large requests are split. Of a limit that was set during the run this is asked of the last five \
            seconds or more, however much the rate varied before. \
            Or a rate without the page cache stays within 1 % for twenty seconds. That is a caution if the device's \
            queue holds less than a quarter of an iodepth of four or more, else information, since a saturated link or \
@@ -83,11 +84,20 @@ pub(crate) fn of_control_group<'r>(
 
 fn standing<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Option<(&'r str, Limit)> {
     let limits = row.storage?.cgroup.io.value()?;
-    let sum = |part: fn(Done) -> f64, direction: Transfer| stage.rows.iter().map(|row| part(row.done(direction))).sum();
+    let sum = |part: fn(Done) -> f64, direction| stage.rows.iter().map(|row| part(row.done(direction))).sum::<f64>();
+    // The kernel counts each part of a large request that it splits, and small ones that it merges once.
+    let of_device = |direction| {
+        let each = stage.flow.as_ref()?.device_requests_per_byte(direction)?;
+        Some((sum(Done::bytes_per_s, direction) * each, Counted::DeviceRequests))
+    };
     settings(limits).find_map(|Setting { line, direction, by_bytes, value }| {
-        let reached: f64 = if by_bytes { sum(Done::bytes_per_s, direction) } else { sum(Done::ios_per_s, direction) };
-        let is_it = (value * REACHED..=value * PASSED).contains(&reached);
-        is_it.then_some((line, Limit { value, reached, by_bytes }))
+        let (of_run, of_device) = match by_bytes {
+            true => ((sum(Done::bytes_per_s, direction), Counted::Bytes), None),
+            false => ((sum(Done::ios_per_s, direction), Counted::Ios), of_device(direction)),
+        };
+        let is_it = |(reached, _): &(f64, Counted)| (value * REACHED..=value * PASSED).contains(reached);
+        let (reached, counted) = [Some(of_run), of_device].into_iter().flatten().find(is_it)?;
+        Some((line, Limit { value, reached, counted }))
     })
 }
 
@@ -115,7 +125,8 @@ fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> O
         let first = rates.values.iter().rposition(|rate| rate * counted > value * PASSED)? + 1;
         let (before, after) = rates.values.split_at(first);
         let (before, after) = (median(before)?, median(after).filter(|_| after.len() * rates.step_s >= HELD_S)?);
-        let limit = Limit { value, reached: after * counted, by_bytes };
+        let kind = if by_bytes { Counted::Bytes } else { Counted::Ios };
+        let limit = Limit { value, reached: after * counted, counted: kind };
         let held = limit.reached >= value * REACHED;
         held.then_some(Later { line, limit, before, after, seconds: first * rates.step_s })
     })
@@ -125,17 +136,36 @@ fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> O
 pub(crate) struct Limit {
     pub(crate) value: f64,
     pub(crate) reached: f64,
-    /// Whether it is in bytes per second, not I/Os per second.
-    pub(crate) by_bytes: bool,
+    pub(crate) counted: Counted,
+}
+
+/// What a limit counts per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Counted {
+    Bytes,
+    /// The run's own requests.
+    Ios,
+    /// The requests that the device received for them, which are other ones in number and size.
+    DeviceRequests,
 }
 
 impl Limit {
+    /// The words after the figure; a figure of bytes has its unit.
+    pub(crate) fn unit(&self) -> &'static str {
+        match self.counted {
+            Counted::Bytes => "",
+            Counted::Ios => " I/Os per second",
+            Counted::DeviceRequests => " device requests per second",
+        }
+    }
+
     fn shown(&self) -> String {
-        if self.by_bytes { rate(self.reached) } else { format!("{} I/Os per second", number(self.reached)) }
+        let figure = if self.counted == Counted::Bytes { rate(self.reached) } else { number(self.reached) };
+        format!("{figure}{}", self.unit())
     }
 
     fn report(&self, row: &Row<'_>) -> Report {
-        let unit = if self.by_bytes { "B/s" } else { "1/s" };
+        let unit = if self.counted == Counted::Bytes { "B/s" } else { "1/s" };
         let report = Report::new(ID, Severity::Caution, row.name);
         report.number("limit", self.value, unit).number("reached", self.reached, unit)
     }

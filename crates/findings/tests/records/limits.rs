@@ -115,6 +115,18 @@ fn a_limit_of_the_control_group_goes_before_the_layers_below() {
     assert_eq!(limit.evidence.to_string(), evidence);
     group(&mut record, "vda (254:0) riops=300000");
     assert_eq!(limiter(&record), Some(Limiter::Device), "far from it");
+    // Each request of the run was split into three for the device.
+    vda(&mut record).done.operations.read *= 3;
+    let limit = of_run(&record).unwrap();
+    assert_eq!(limit.limiter, Limiter::IoThrottle);
+    assert!(limit.evidence.to_string().starts_with("314,573 device requests per second, 105 % of"), "{limit:?}");
+    assert_eq!(limit.limiter.finding(), Some("throttled"));
+    assert!(one(&record, "throttled").cause.starts_with("314,573 device requests per second is 105 %"));
+    // The device's requests say nothing about this run where others use it too.
+    vda(&mut record).done.bytes.read *= 2;
+    assert_ne!(limiter(&record), Some(Limiter::IoThrottle));
+    vda(&mut record).done.bytes.read /= 2;
+    vda(&mut record).done.operations.read /= 3;
     record.nodes[0].ledger.as_mut().unwrap().io_limits_after = Seen::Value(vec!["vda (254:0) rbps=421000000".into()]);
     assert_eq!(limiter(&record), Some(Limiter::Device), "the rate did not fall to it");
 
