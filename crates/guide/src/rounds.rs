@@ -90,4 +90,50 @@ mod tests {
     fn rounds_are_even_unless_there_is_one() {
         assert_eq!([1, 2, 5, 8].map(even), [1, 2, 6, 8]);
     }
+
+    /// The reason to stop has the half width that the table shows for the pattern it names, for any rounds.
+    #[test]
+    fn no_reason_denies_its_table() {
+        use testkit::draw::{Does, Test, cases, number_after, numbers};
+        let mut told = 0;
+        for (case, mut draw) in cases(120) {
+            let mut study = Study::of_run(fsdyno_results::RunRecord::new("test", 0));
+            study.targets =
+                ["local", "nfs"].map(|name| fsdyno_results::Target { name: name.into(), ..Default::default() }).into();
+            study.rows.clear();
+            let rounds = draw.one_of(&[8, 12]);
+            for pattern in ["read", "write"] {
+                for target in 0..2 {
+                    let per_s = draw.one_of(&[900.0, 905.0, 7000.0]);
+                    let test = Test { target, pattern, does: Does::Read, depth: 1, block_bytes: 4096, rounds, per_s };
+                    study.rows.extend(draw.rounds(&test));
+                }
+            }
+            let Some(text) = enough(&study, rounds, 12, |rounds| rounds.rates().0) else { continue };
+            let half_widths = ["read", "write"].map(|pattern| {
+                let [base, other] = [0, 1].map(|target| TestRounds::of_rows(study.repeats(target, pattern)));
+                let found = other.ratio(&base, other.rates().0)?;
+                let interval = found.interval?;
+                let is_clear = interval.low > 1.0 || interval.high < 1.0;
+                Some((is_clear, (interval.high - found.value).max(found.value - interval.low) / found.value * 100.0))
+            });
+            let said = || format!("case {case}: {text}\n{half_widths:?}");
+            let known = |shown: f64| half_widths.iter().flatten().any(|(_, width)| (width - shown).abs() <= 0.51);
+            let figures = numbers(&text);
+            let is_said = |shown: &f64| [f64::from(rounds), 12.0, 20.0, 10.0, 5.0].contains(shown) || known(*shown);
+            assert!(figures.iter().all(is_said), "{}", said());
+            for (pattern, width) in ["read", "write"].iter().zip(&half_widths) {
+                let shown = number_after(&text, &format!("{pattern} on nfs, ±"))
+                    .or(number_after(&text, &format!("{pattern} on nfs did not stabilise (±")));
+                let of = width.map(|(_, width)| width);
+                assert!(shown.is_none_or(|shown| of.is_some_and(|of| (of - shown).abs() <= 0.51)), "{}", said());
+            }
+            let unclear = half_widths.iter().flatten().filter(|(is_clear, _)| !is_clear).count();
+            let has_all = half_widths.iter().all(Option::is_some);
+            assert!(!text.contains("all differences") || has_all, "{}", said());
+            assert!(!text.contains("is within") || has_all && unclear < 3, "{}", said());
+            told += 1;
+        }
+        assert!(told > 10, "{told}");
+    }
 }

@@ -185,7 +185,7 @@ mod tests {
         {
             let found = found(culprit);
             let mut parts = vec![("read-latency", Ok(&found)); 9];
-            parts.push(("rand-read", Err("the plans differ")));
+            parts.extend([("rand-read", Err("the plans differ")), ("rand-write", Err("the plans differ"))]);
             let whole = "fsdyno attribute server client --wide";
             let told = ("server on the server, client on the client", Some("An answer."));
             let page = fsdyno_present::tables::attribution([&server, &client], told, &parts, whole, 80);
@@ -197,9 +197,11 @@ mod tests {
                 let shown = fsdyno_text::quantity::latency(json[figure].as_f64().unwrap());
                 assert!(page.contains(&shown), "{figure} {shown}: {page}");
             }
-            for words in ["1.00 ms", "4.00 ms", "3.00 ms", culprit.word(), "not known: the plans differ", "trust"] {
+            for words in ["1.00 ms", "4.00 ms", "3.00 ms", culprit.word(), "trust"] {
                 assert!(page.contains(words), "{words}: {page}");
             }
+            let without = page.lines().filter(|line| line.contains("rand-")).collect::<Vec<_>>();
+            assert_eq!(without, ["not known of rand-read, rand-write: the plans differ"], "{page}");
         }
     }
 

@@ -6,9 +6,11 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fsdyno_guide::Problem;
-use fsdyno_present::export::junit::{Case, Outcome, junit};
+use fsdyno_present::export::junit::{Case, Outcome, junit, took_s};
 use fsdyno_present::tables::{Changes, Next, change_in_words};
-use fsdyno_results::{Change, Digest, Measure, Significance, Study, Trust, changes, earlier, is_repeat, obstacles};
+use fsdyno_results::{
+    Change, Digest, Measure, Row, Significance, Study, Trust, changes, earlier, is_repeat, obstacles,
+};
 use fsdyno_text::quantity::counted;
 
 use super::answer::Shared;
@@ -174,10 +176,10 @@ impl Condition {
         found.iter().filter(|change| self.holds(change)).map(change_in_words).collect()
     }
 
-    /// The condition in these words as a test of JUnit's, about this run.
+    /// The condition in these words as a test of JUnit's, about this run; its time is that of the run's tests.
     fn case(
         &self,
-        (words, run): (&str, &str),
+        (words, run, new): (&str, &str, &Study),
         found: &[Change],
         (failures, unjudged): (&[String], Option<String>),
     ) -> Case {
@@ -188,7 +190,15 @@ impl Condition {
         };
         let changed = found.iter().filter(|change| self.is_about(change));
         let figure = Some(changed.map(change_in_words).collect::<Vec<_>>().join("; "));
-        Case { class: run.into(), name: words.into(), outcome, figure, time_s: None }
+        let is_asked = |row: &&Row| {
+            let target = new.targets.get(row.target).map(|target| &target.name);
+            let is_its = |change: &Change| {
+                change.pattern == row.pattern && change.target.as_ref().is_none_or(|name| Some(name) == target)
+            };
+            found.iter().any(|change| self.is_about(change) && is_its(change))
+        };
+        let time_s = took_s(new.rows.iter().filter(is_asked));
+        Case { class: run.into(), name: words.into(), outcome, figure, time_s }
     }
 }
 
@@ -245,7 +255,7 @@ impl Diff {
             if let Some(reason) = &unjudged {
                 print_stderr_fitted(&format!("cannot judge `{words}` for {reason}"), 2);
             }
-            cases.push(condition.case((words, &shown.new), &found, (&failures, unjudged)));
+            cases.push(condition.case((words, &shown.new, &new), &found, (&failures, unjudged)));
         }
         let written = [
             report.map(|file| file.write(&junit("fsdyno diff", &cases))),
@@ -400,11 +410,21 @@ mod tests {
         let next = Next::KeptRuns("fsdyno history".into());
         let shown = Changes { found: &found, base: "a".into(), new: "b".into(), obstacles: &[], next, wide: true };
         let table = numbers(&shown.text(400));
+        let timed = |pattern: &str, seconds: u64| {
+            let mut run = fsdyno_results::RunRecord::new("test", 1_000);
+            run.taken_ms = 1_000 + seconds * 1_000;
+            Row { pattern: pattern.into(), run: Some(run), ..Row::default() }
+        };
+        let rows = vec![timed("randread", 5), timed("randread", 7), timed("other", 90)];
+        let new = Study { rows, ..Study::of_run(fsdyno_results::RunRecord::new("test", 1)) };
         for words in ["randread.iops < -5%", "any.p99 > 10%", "any.rate < -5%", "randread.cpu > 50%"] {
             let condition = Condition::parse(words, &found).unwrap();
             let (failures, unjudged) = (condition.failures(&found), condition.unjudged(&found));
-            let cases = [condition.case((words, "b"), &found, (&failures, unjudged))];
+            let cases = [condition.case((words, "b", &new), &found, (&failures, unjudged))];
             let document = junit("fsdyno diff", &cases).replace("p99", "").replace("version=\"1.0\"", "");
+            let time = " time=\"12.000\"";
+            assert!(document.contains(time), "the tests of this condition took 12 s: {document}");
+            let document = document.replace(time, "");
             let is_known = |number: &f64| table.contains(number) || numbers(words).contains(number) || *number <= 1.0;
             let strange: Vec<f64> = numbers(&document).into_iter().filter(|number| !is_known(number)).collect();
             assert!(strange.is_empty(), "{strange:?} in {document}\n{}", shown.text(400));

@@ -451,4 +451,66 @@ mod tests {
             assert!(on.all(|load| load.achieved_per_s < 0.98 * load.offered_per_s), "{}", told(&text));
         }
     }
+
+    /// The capacity is the rate and the depth of the fastest closed loop that counts, for any loops and loads.
+    #[test]
+    fn the_capacity_is_that_of_the_table() {
+        use testkit::draw::{Does, Test, cases, number_after, printed};
+        let requests = Requests::parse("randread", "4k").unwrap();
+        let mut known = 0;
+        for (case, mut draw) in cases(150) {
+            let mut study = Study::of_run(fsdyno_results::RunRecord::new("test", 0));
+            study.question = fsdyno_results::Question::Curve;
+            study.rows.clear();
+            let capacity = draw.one_of(&[40.0, 900.0, 12_000.0]);
+            let drawn = |draw: &mut testkit::draw::Draw, pattern: &str, depth, per_s| {
+                let one = Test { target: 0, pattern, does: Does::Read, depth, block_bytes: 4096, rounds: 1, per_s };
+                draw.rounds(&one)
+            };
+            for depth in [1, 4, 16] {
+                let per_s = capacity * draw.one_of(&[0.3, 0.9, 1.0]);
+                study.rows.extend(drawn(&mut draw, &format!("randread-4k-qd{depth}"), depth, per_s));
+            }
+            for percent in [50, 100] {
+                let offered = f64::from(percent) * capacity / 100.0;
+                let per_s = offered * draw.one_of(&[1.0, 0.8]);
+                let mut rows = drawn(&mut draw, &format!("randread-4k-load{percent}"), 64, per_s);
+                for job in rows.iter_mut().filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
+                    job.options.push(("rate_iops".into(), offered.to_string()));
+                    job.directions.read.response = Some(job.directions.read.lat.clone());
+                }
+                study.rows.extend(rows);
+            }
+            let rate = |row: &fsdyno_results::Row| {
+                let counts = row.trust() < Trust::Invalid && row.first_error().is_none();
+                let ios = row.run.as_ref()?.jobs[0].directions.read.ios as f64;
+                (counts && ios > 0.0).then_some(ios / 2.0)
+            };
+            let loops = study.rows.iter().filter_map(|row| Some((row.numbered("qd")?.1, rate(row)?)));
+            let best = loops.fold((0, 0.0), |best, one| if one.1 > best.1 { one } else { best });
+            let text = of(&study, &requests).join("\n");
+            let said = || format!("case {case}: {best:?}: {text}");
+            let Some(reached) = number_after(&text, "closed loop reached ") else {
+                assert!(best.1 == 0.0 && text.contains("has no valid number"), "{}", said());
+                continue;
+            };
+            assert!(printed(reached, best.1), "{}", said());
+            let depth = number_after(&text, "at depth ").unwrap();
+            let is_as_fast = |row: &&fsdyno_results::Row| rate(row).is_some_and(|rate| rate >= best.1);
+            let of_best = study.rows.iter().filter(is_as_fast).filter_map(|row| Some(f64::from(row.numbered("qd")?.1)));
+            assert!(of_best.into_iter().any(|of| of == depth), "{}", said());
+            let loads: Vec<_> = study.loads();
+            let figures = loads.iter().flat_map(|load| {
+                [f64::from(load.percent), load.offered_per_s, rate(load.row).unwrap_or_default(), 2.0]
+            });
+            let figures: Vec<f64> = figures.chain([best.1, depth, loads.len() as f64]).collect();
+            let times = loads.iter().filter_map(|load| load.row.response_times());
+            let times: Vec<f64> =
+                times.flat_map(|of| [Some(of.p50_ns), of.p99_ns]).flatten().map(|ns| ns as f64).collect();
+            let strange = testkit::draw::unexplained(&text, &["4k", "p99"], &figures, &times);
+            assert!(strange.is_empty(), "{strange:?}: {}", said());
+            known += 1;
+        }
+        assert!(known > 30, "{known}");
+    }
 }

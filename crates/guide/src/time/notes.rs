@@ -2,7 +2,7 @@
 
 use fsdyno_os::files::{FileAccess, FileError, OpenMode, extents_of};
 use fsdyno_results::evidence::StorageClass;
-use fsdyno_results::{Row, Severity};
+use fsdyno_results::{Row, Severity, Study};
 use fsdyno_text::quantity::{bytes, latency};
 
 use super::options::TimeOptions;
@@ -71,7 +71,11 @@ fn pieces(site: &Site) -> Result<Option<u64>, FileError> {
 
 /// Notes slow first runs: programs and libraries are then read from their own disk, whatever place is measured.
 pub(super) fn first_runs(study_run: &mut StudyRun<'_>) {
-    let study = &study_run.study;
+    let texts = slow_first_runs(&study_run.study);
+    texts.into_iter().for_each(|text| study_run.note("first-run", Severity::Info, text));
+}
+
+fn slow_first_runs(study: &Study) -> Vec<String> {
     let wall_ns = |row: &Row| row.phase.as_ref().map(|phase| phase.elapsed_ns);
     let told = |row: &Row| {
         let (name, first) = (&study.targets.get(row.target)?.name, wall_ns(row)?);
@@ -87,13 +91,17 @@ pub(super) fn first_runs(study_run: &mut StudyRun<'_>) {
             )
         })
     };
-    let texts: Vec<String> = study.rows.iter().filter(|row| row.round == 0).filter_map(told).collect();
-    texts.into_iter().for_each(|text| study_run.note("first-run", Severity::Info, text));
+    study.rows.iter().filter(|row| row.round == 0).filter_map(told).collect()
 }
 
 /// Notes the first line in which a run's output differs from the first run's.
 pub(super) fn what_it_printed(study_run: &mut StudyRun<'_>) {
-    let study = &study_run.study;
+    if let Some(text) = first_difference(&study_run.study) {
+        study_run.note("printed-differs", Severity::Info, text);
+    }
+}
+
+fn first_difference(study: &Study) -> Option<String> {
     let printed = |row: &Row| row.tree.as_ref().map(|tree| tree.printed.clone());
     let difference = |row: &Row| {
         let first = study.rows.iter().find(|first| first.pattern == row.pattern).and_then(printed)?;
@@ -108,7 +116,54 @@ pub(super) fn what_it_printed(study_run: &mut StudyRun<'_>) {
             row.pattern
         ))
     };
-    if let Some(text) = study.rows.iter().find_map(difference) {
-        study_run.note("printed-differs", Severity::Info, text);
+    study.rows.iter().find_map(difference)
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::draw::{Does, Test, cases, numbers, printed, time_after, unexplained};
+
+    use super::*;
+
+    /// Each number of these notes is a time or a round of the command, for any rounds.
+    #[test]
+    fn no_note_denies_its_runs() {
+        let mut told = [0, 0];
+        for (case, mut draw) in cases(300) {
+            let mut study = Study::of_run(fsdyno_results::RunRecord::new("test", 0));
+            study.targets[0].name = "data".into();
+            let rounds = draw.one_of(&[1, 3, 4, 8]);
+            let per_s = draw.one_of(&[0.4, 3.0, 900.0]);
+            let test = Test { target: 0, pattern: "tar", does: Does::Command, depth: 1, block_bytes: 0, rounds, per_s };
+            study.rows = draw.rounds(&test);
+            let prints = draw.one_of(&[9, 1, 2]);
+            for row in &mut study.rows {
+                let tree = row.tree.as_mut().unwrap();
+                tree.printed.head = if row.round % 4 == prints { "same\nother" } else { "same\nline" }.into();
+            }
+            let walls: Vec<f64> = study.rows.iter().map(|row| row.phase.as_ref().unwrap().elapsed_ns as f64).collect();
+            for text in slow_first_runs(&study) {
+                let said = || format!("case {case}: {text}\n{walls:?}");
+                let strange = unexplained(&text, &[], &[walls.len() as f64], &walls);
+                assert!(strange.is_empty(), "{strange:?}: {}", said());
+                let most = walls[1..].iter().copied().fold(0.0, f64::max);
+                assert!(printed(time_after(&text, "took ").unwrap(), walls[0]), "{}", said());
+                assert!(printed(time_after(&text, " to ").unwrap(), most) && walls[0] > 2.0 * most, "{}", said());
+                assert_eq!(numbers(&text).last(), Some(&(walls.len() as f64)), "{}", said());
+                told[0] += 1;
+            }
+            if let Some(text) = first_difference(&study) {
+                let other = study.rows.iter().find(|row| row.tree.as_ref().unwrap().printed.head.ends_with("other"));
+                let first = &study.rows[0];
+                let row =
+                    other.filter(|row| row.round != first.round).or(study.rows.iter().find(|row| {
+                        row.tree.as_ref().unwrap().printed.head != first.tree.as_ref().unwrap().printed.head
+                    }));
+                let round = f64::from(row.unwrap().round);
+                assert_eq!(numbers(&text), [round, 2.0], "case {case}: {text}");
+                told[1] += 1;
+            }
+        }
+        assert!(told.iter().all(|count| *count > 3), "{told:?}");
     }
 }

@@ -44,14 +44,18 @@ pub fn cases(study: &Study) -> Vec<Case> {
             other => Outcome::Skipped(format!("{}: {}", other.word(), row.reason)),
         },
         figure: row.measured.map(|_| line.words()),
-        time_s: row.rows.iter().filter_map(|index| took_s(study.rows.get(*index)?)).reduce(|one, other| one + other),
+        time_s: took_s(row.rows.iter().filter_map(|index| study.rows.get(*index))),
     };
     study.verdicts.iter().zip(&lines).map(case).collect()
 }
 
-fn took_s(row: &Row) -> Option<f64> {
-    let of_run = || row.run.as_ref().map(|run| run.taken_ms.saturating_sub(run.started_ms) as f64 / 1e3);
-    row.phase.as_ref().map(|phase| phase.elapsed_ns as f64 / 1e9).or_else(of_run)
+/// The time that these rows took together, s; `None`: none has one.
+pub fn took_s<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<f64> {
+    let of_row = |row: &Row| {
+        let of_run = || row.run.as_ref().map(|run| run.taken_ms.saturating_sub(run.started_ms) as f64 / 1e3);
+        row.phase.as_ref().map(|phase| phase.elapsed_ns as f64 / 1e9).or_else(of_run)
+    };
+    rows.filter_map(of_row).reduce(|one, other| one + other)
 }
 
 /// The document of these test cases.

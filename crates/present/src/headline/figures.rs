@@ -47,6 +47,26 @@ pub(crate) fn typical_named(test: &TestFigures) -> Option<String> {
     Some(by_median(found.p50.map(|us| us * 1e3), found.mean? * 1e3))
 }
 
+/// What the text beside a table calls a test: as its row is called where rows are numbers (`depth 4`, `20 % load`,
+/// `2 nodes`), with the kind of request where there are several; else by its name.
+pub(crate) fn called(study: &Study, pattern: &str) -> String {
+    let number = |row: &Row| {
+        let (kind, words) = match (row.numbered("qd"), row.numbered("load"), row.numbered("n")) {
+            (Some((kind, depth)), ..) => (kind, format!("depth {depth}")),
+            (_, Some((kind, percent)), _) => (kind, format!("{percent} % load")),
+            (.., Some((kind, nodes))) => (kind, counted(u64::from(nodes), "node")),
+            _ => return None,
+        };
+        let is_other =
+            |other: &Row| ["qd", "load", "n"].iter().any(|word| other.numbered(word).is_some_and(|of| of.0 != kind));
+        let title = row.title.split(", ").next().unwrap_or_default();
+        Some(if study.rows.iter().any(is_other) { format!("{title} {words}") } else { words })
+    };
+    let is_numbered = matches!(study.question, Question::Sweep | Question::Curve | Question::Scale);
+    let row = study.rows.iter().find(|row| is_numbered && row.pattern == pattern);
+    row.and_then(number).unwrap_or_else(|| pattern.to_owned())
+}
+
 /// Up to this number of tests are named; of more only the count is given.
 const APART_NAMED: usize = 3;
 
@@ -61,7 +81,8 @@ pub(super) fn apart(tests: &[TestFigures], study: &Study, in_short: bool) -> Opt
             question => question == Question::Time,
         };
         let [median, mean] = shown(test, study).filter(|_| test.counts() && !is_told)?;
-        let of = if several { format!("{} on {}", test.name, test.target) } else { test.name.clone() };
+        let name = called(study, &test.name);
+        let of = if several { format!("{name} on {}", test.target) } else { name };
         are_apart(mean, median).then(|| format!("{of} (median {}, mean {})", latency(median), latency(mean)))
     };
     let all: Vec<String> = tests.iter().filter_map(told).collect();
@@ -90,4 +111,28 @@ const SINGLE: [&str; 3] = [test_name::READ_LATENCY, test_name::WRITE_LATENCY, te
 /// The 99th percentile of latency.
 pub(crate) fn p99(test: &TestFigures) -> Option<String> {
     Some(latency(test.latency_us?.p99? * 1e3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_called_as_its_row_is() {
+        let row = |pattern: &str, title: &str| Row { pattern: pattern.into(), title: title.into(), ..Row::default() };
+        let mut study = Study { question: Question::Sweep, ..Study::of_run(fsdyno_results::RunRecord::new("test", 1)) };
+        study.rows = vec![
+            row("fill", "writes the file: 1m sequential write, depth 16"),
+            row("randread-4k-qd4", "4k random read, depth 4"),
+            row("randread-4k-load20", "4k random read, 20 % of the capacity"),
+            row("randread-4k-n1", "4k random read, 1 node"),
+        ];
+        let told = |study: &Study| study.rows.iter().map(|row| called(study, &row.pattern)).collect::<Vec<_>>();
+        assert_eq!(told(&study), ["fill", "depth 4", "20 % load", "1 node"]);
+        study.rows.push(row("write-1m-qd4", "1m sequential write, depth 4"));
+        assert_eq!(told(&study)[1], "4k random read depth 4", "two kinds of requests");
+        assert_eq!(told(&study)[4], "1m sequential write depth 4");
+        study.question = Question::Measure;
+        assert_eq!(told(&study)[1], "randread-4k-qd4", "its table has names");
+    }
 }

@@ -90,7 +90,7 @@ impl Sentence<'_> {
 
     /// The tests, with the places that they ran on.
     fn which(&self, with_places: bool) -> String {
-        let tests = |(found, case): &(&Found, &Case)| named(&case.tests, found.of_tests);
+        let tests = |(found, case): &(&Found, &Case)| named(&case.called, found.of_tests);
         match &self.of[..] {
             [only] if with_places => format!("{}, {}", only.0.target, tests(only)),
             [only] => tests(only),
@@ -108,7 +108,7 @@ fn in_brackets((found, case): &(&Found, &Case)) -> String {
     let tests = match case.tests.len() {
         all if all == found.of_tests && all > 1 => counted(all, all),
         some if some > NAMED => counted(some, found.of_tests),
-        _ => case.tests.join(", "),
+        _ => case.called.join(", "),
     };
     format!("{} ({tests})", found.target)
 }

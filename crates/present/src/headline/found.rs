@@ -5,6 +5,7 @@ use fsdyno_stats::sort;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::figures::called;
 use super::ranged;
 use crate::summary::Grid;
 
@@ -43,6 +44,9 @@ pub struct Case {
     pub of_runs: usize,
     /// A sentence; a figure that differs between runs is given as a range from the least to the greatest.
     pub cause: String,
+    /// The tests as the text beside their table calls them.
+    #[serde(skip)]
+    pub(super) called: Vec<String>,
     /// The sentences of the single runs: ranges cannot be merged again.
     #[serde(skip)]
     pub(super) causes: Vec<String>,
@@ -190,6 +194,7 @@ fn finished(grid: &Grid<'_>, group: Group<'_>) -> Found {
     }
     let cases = group.cases.iter().map(|case| Case {
         tests: owned(&case.tests),
+        called: case.tests.iter().map(|test| called(grid.study, test)).collect(),
         runs: case.causes.len().min(case.of_runs),
         of_runs: case.of_runs,
         cause: ranged::together(&case.causes),

@@ -5,6 +5,8 @@ use fsdyno_results::{Question, Study};
 use fsdyno_stats::Served;
 use fsdyno_stats::sort;
 
+use super::figures::called;
+
 /// Up to this number of tests are named; of more only the count is given.
 const NAMED: usize = 4;
 
@@ -28,6 +30,10 @@ pub(super) fn of(study: &Study, said: Said) -> Vec<String> {
     let served: Vec<&String> = served.collect();
     limits.iter_mut().for_each(|limited| limited.leave_out(&served));
     limits.retain(|limited| !limited.tests.is_empty());
+    let names_of = |limited: &mut Limited| {
+        limited.tests.iter_mut().chain(&mut limited.others).for_each(|test| *test = called(study, test));
+    };
+    limits.iter_mut().for_each(names_of);
     let manner = Manner {
         word: if study.question == Question::Compare { "patterns" } else { "tests" },
         is_all: served.is_empty(),

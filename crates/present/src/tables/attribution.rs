@@ -21,19 +21,24 @@ pub fn attribution(
 ) -> String {
     let form = Form::Text { columns };
     let mut table = Table::new(&["mean latency", "on the server", "on the client", "added", "<limit"]);
-    for (pattern, outcome) in found {
-        let cells = match outcome {
-            Ok(found) => {
-                let [server, client, added] = [found.server_ns, found.client_ns, found.added_ns].map(latency);
-                [server, client, added, found.culprit.map_or("not known", Culprit::word).to_owned()]
-            }
-            Err(_) => ["-", "-", "-", "not known"].map(str::to_owned),
-        };
-        table.row(std::iter::once((*pattern).to_owned()).chain(cells).collect());
+    for (pattern, found) in found.iter().filter_map(|(pattern, outcome)| Some((pattern, outcome.ok()?))) {
+        let [server, client, added] = [found.server_ns, found.client_ns, found.added_ns].map(latency);
+        let limit = found.culprit.map_or("not known", Culprit::word).to_owned();
+        table.row(vec![(*pattern).to_owned(), server, client, added, limit]);
     }
-    let mut reasons: Vec<&str> = found.iter().filter_map(|(_, outcome)| outcome.err()).collect();
-    reasons.dedup();
-    let reasons: Vec<String> = reasons.iter().map(|reason| form.paragraph(&format!("not known: {reason}"))).collect();
+    // Patterns without figures share a line for each reason.
+    let mut unknown: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (pattern, reason) in found.iter().filter_map(|(pattern, outcome)| Some((*pattern, outcome.err()?))) {
+        match unknown.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, patterns)) => patterns.push(pattern),
+            None => unknown.push((reason, vec![pattern])),
+        }
+    }
+    let line = |(reason, patterns): &(&str, Vec<&str>)| {
+        form.paragraph(&format!("not known of {}: {reason}", patterns.join(", ")))
+    };
+    let reasons: String = unknown.iter().map(line).collect();
+    let figures = if table.is_empty() { reasons } else { format!("{}{reasons}", table.shown(form)) };
     let trust = [("server", server), ("client", client)].map(|(side, study)| (side, Headline::of(study).trust.words()));
     let trust: Vec<(&str, String)> =
         trust.into_iter().map(|(side, words)| ("trust", format!("{side} {words}"))).collect();
@@ -45,10 +50,11 @@ pub fn attribution(
     let culprits = found.iter().filter_map(|(_, outcome)| outcome.ok()?.culprit);
     Screen {
         heading: lines_of(&form.paragraph(heading)),
+        places: Vec::new(),
         sentence: answer
             .map(|answer| first_lines(&form.paragraph(answer), SENTENCE_LINES, columns))
             .unwrap_or_default(),
-        figures: lines_of(&format!("{}{}", table.shown(form), reasons.concat())),
+        figures: lines_of(&figures),
         limits: limits.collect(),
         steps: vec![lines_of(&form.step(&next([server, client], culprits)))],
         rest: lines_of(&form.step(&all).replacen("next: ", "", 1)),

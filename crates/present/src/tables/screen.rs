@@ -6,7 +6,7 @@ use fsdyno_stats::sort;
 use fsdyno_text::escape;
 
 use super::table::Form;
-use super::{curve, figures, heading, measure, scale, sentence, sentence_of, smallfiles, sweep, text};
+use super::{curve, figures, heading, measure, runs, scale, sentence, sentence_of, smallfiles, sweep, text};
 use crate::command;
 use crate::headline::next::is_saved;
 use crate::headline::{Headline, Said, Step};
@@ -20,6 +20,9 @@ pub(super) const LABELLED_LINES: usize = 2;
 
 /// Most lines of limits with their tests.
 const LIMIT_LINES: usize = 3;
+
+/// The label of the limits.
+const LIMITED_BY: &str = "limited by";
 
 /// Most next steps.
 const STEPS: usize = 2;
@@ -38,6 +41,7 @@ pub fn screen(study: &Study, columns: usize) -> String {
     let incomplete = sentence::incomplete(study).map(|[what, figures]| format!("{what}: {figures}."));
     Screen {
         heading: lines_of(&heading(study, form)),
+        places: lines_of(&heading_of_names(study, form)),
         sentence: first_lines(&sentence_of(&headline, study, form), SENTENCE_LINES, columns),
         figures: lines_of(&figures_in_short(&headline, study, form)),
         limits: labelled(&headline, study, columns).chain(incomplete.map(Labelled::line)).collect(),
@@ -63,7 +67,7 @@ fn labelled(headline: &Headline, study: &Study, columns: usize) -> impl Iterator
         let of_first = |most| first_lines(&whole.join("\n"), most, columns);
         let about = match label {
             "trust" => About::Trust,
-            "limited by" | "" => About::Limit,
+            LIMITED_BY | "" => About::Limit,
             "latency" => About::Latency,
             _ => About::Other,
         };
@@ -79,6 +83,14 @@ fn labelled(headline: &Headline, study: &Study, columns: usize) -> impl Iterator
         };
         Labelled { lines, short, about }
     })
+}
+
+/// The names of several places in one line with the time; empty where there is one.
+fn heading_of_names(study: &Study, form: Form) -> String {
+    let when = runs::when(study.started_ms);
+    let names =
+        form.paragraph(&format!("{}   {when}", study.target_names().join(", ")).replace("   ", "\u{a0}\u{a0} "));
+    if study.targets.len() > 1 { names.replace('\u{a0}', " ") } else { String::new() }
 }
 
 /// The step that shows the rest.
@@ -106,6 +118,8 @@ fn figures_in_short(headline: &Headline, study: &Study, form: Form) -> String {
 #[derive(Clone)]
 pub(super) struct Screen {
     pub(super) heading: Vec<String>,
+    /// The heading of several places in short: their names; empty: there is nothing shorter.
+    pub(super) places: Vec<String>,
     pub(super) sentence: Vec<String>,
     pub(super) figures: Vec<String>,
     /// Trust and limits.
@@ -162,14 +176,21 @@ impl Screen {
     }
 
     /// Shortens texts until all figures fit, in this order: second lines of next steps, of trust and latency, the tests of
-    /// each limit, the third line of the headline, the line on latencies that are far apart, the second line of the headline.
+    /// each limit, the third line of the headline, the line on latencies that are far apart, a line for the limit of each place,
+    /// a line for each place in the heading, the second line of the headline.
     fn shorten(&mut self) {
-        let cuts: [fn(&mut Screen); 6] = [
+        let cuts: [fn(&mut Screen); 8] = [
             |screen| screen.steps.iter_mut().for_each(|lines| one_line_of_words(lines, screen.columns)),
             |screen| screen.shorten_labels(|about| about != About::Limit),
             |screen| screen.shorten_labels(|about| about == About::Limit),
             |screen| screen.sentence = first_lines(&screen.sentence.join("\n"), SENTENCE_LINES - 1, screen.columns),
             |screen| screen.limits.retain(|label| label.about != About::Latency),
+            |screen| screen.join_limits(),
+            |screen| {
+                if !screen.places.is_empty() {
+                    screen.heading.clone_from(&screen.places);
+                }
+            },
             |screen| screen.sentence = first_lines(&screen.sentence.join("\n"), 1, screen.columns),
         ];
         for cut in cuts {
@@ -184,6 +205,25 @@ impl Screen {
             .iter_mut()
             .filter(|label| is_meant(label.about))
             .for_each(|label| label.lines.clone_from(&label.short));
+    }
+
+    /// Puts the limits of several places into one paragraph below their label.
+    fn join_limits(&mut self) {
+        let is_limit = |label: &Labelled| label.about == About::Limit;
+        let Some(first) = self.limits.iter().position(is_limit) else { return };
+        let words = |label: &Labelled| label.lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+        let all: Vec<String> = self.limits.iter().filter(|label| is_limit(label)).map(words).collect();
+        if all.len() > 1 {
+            let (label, rest) = all.split_first().expect("there are several");
+            let text = rest.iter().fold(label.replacen(LIMITED_BY, "", 1), |text, place| format!("{text}; {place}"));
+            let text = Form::Text { columns: self.columns }.labelled(&[(LIMITED_BY, text.trim().to_owned())]);
+            self.limits[first].lines = first_lines(&text, LABELLED_LINES, self.columns);
+            let mut index = 0;
+            self.limits.retain(|label| {
+                index += 1;
+                index == first + 1 || !is_limit(label)
+            });
+        }
     }
 
     /// What fits: blank lines are dropped first, then the second step, then words are shortened, or the end of the
@@ -280,6 +320,7 @@ mod tests {
         let lines = |word: &str, count: usize| (0..count).map(|number| format!("{word} {number}")).collect::<Vec<_>>();
         let screen = |figures| Screen {
             heading: lines("heading", 1),
+            places: Vec::new(),
             sentence: lines("sentence", 3),
             figures: lines("figure", figures),
             limits: [("limit", About::Limit), ("trust", About::Trust)]
@@ -301,6 +342,14 @@ mod tests {
         let shortest = screen(14).shown();
         let words = ["sentence 1 …\nfigure 0", "figure 13\nlimit in short\ntrust in short\nstep"];
         assert!(words.iter().all(|words| shortest.contains(words)), "{shortest}");
+        let mut places = screen(16);
+        (places.heading, places.places) = (lines("place", 4), lines("names", 1));
+        places.limits = ["limited by  a: x", "            b: y", "            c: z"]
+            .map(|line| Labelled { lines: vec![line.into()], short: vec![line.into()], about: About::Limit })
+            .into();
+        let shown = places.shown();
+        assert!(shown.starts_with("names 0\nsentence"), "{shown}");
+        assert!(shown.contains("figure 15\nlimited by  a: x; b: y; c: z\nstep"), "{shown}");
         let mut long = screen(4);
         long.steps[0][1] = "x".repeat(81);
         assert_eq!(seen(&long.shown()), (21, 3, true), "the terminal breaks a line: 22 of its own");

@@ -98,6 +98,30 @@ fn of_how_it_was_done() {
     insta::assert_snapshot!(lines.join("\n"));
 }
 
+const ADDRESS: &str = "10.0.0.5:2049";
+
+/// Checks the sentence on a server's round trip, and returns its numbers: the time of a connect as a share of a request's.
+fn of_server(study: &Study, text: &str) -> (Vec<f64>, Vec<f64>) {
+    let server = study.targets[0].storage.server.as_ref();
+    let Some(connect_ns) = server.and_then(|server| server.connect_ns.value()).map(|ns| *ns as f64) else {
+        assert!(!text.contains("TCP connect"), "{text}");
+        return Default::default();
+    };
+    let Some(line) = text.lines().find(|line| line.contains("TCP connect")) else { return Default::default() };
+    assert!(printed(time_after(line, " takes ").unwrap(), connect_ns), "{line}");
+    let whole = number_after(line, "s, ").filter(|_| line.contains(" % of the "));
+    let took_ns = ["than the ", " of the ", "write (median) (", "read (median) ("];
+    let took_ns = took_ns.iter().find_map(|words| time_after(line, words));
+    if let (Some(share), Some(took_ns)) = (whole, took_ns) {
+        assert!((share - connect_ns / took_ns * 100.0).abs() <= 0.51 + share * 0.006, "{line}");
+        assert!(connect_ns <= took_ns * 1.006, "{line}");
+    } else if let Some(took_ns) = took_ns {
+        let is_longer = connect_ns > took_ns * 1.25;
+        assert!(line.contains("longer than") == is_longer || (connect_ns / took_ns - 1.25).abs() < 0.01, "{line}");
+    }
+    (whole.into_iter().collect(), vec![connect_ns])
+}
+
 fn drawn(draw: &mut Draw) -> Study {
     let mut study = Study::of_run(fsdyno_results::RunRecord::new("test", 0));
     study.question = Question::Measure;
@@ -112,6 +136,13 @@ fn drawn(draw: &mut Draw) -> Study {
         (test_name::SEQ_READ_64K, Does::Read, 32, 65_536, draw.one_of(&rates)),
         (test_name::WRITE_LATENCY, Does::Write, 1, 4096, draw.one_of(&rates)),
     ];
+    let connect_ns = draw.one_of(&[None, Some(40_000), Some(400_000), Some(9_000_000)]);
+    study.targets[0].storage.class = draw.one_of(&[StorageClass::Network, StorageClass::Block]);
+    study.targets[0].storage.server = connect_ns.map(|connect_ns| ServerIdentity {
+        address: ADDRESS.into(),
+        connect_ns: Seen::Value(connect_ns),
+        ..ServerIdentity::default()
+    });
     for (pattern, does, depth, block_bytes, per_s) in tests {
         study.rows.extend(draw.rounds(&Drawn { target: 0, pattern, does, depth, block_bytes, rounds, per_s }));
     }
@@ -168,9 +199,11 @@ fn times_ns(study: &Study) -> Vec<f64> {
 
 #[test]
 fn no_sentence_denies_its_table() {
+    let mut of_servers = 0;
     for (case, mut draw) in cases(60) {
         let study = drawn(&mut draw);
         let text = sentences(&study);
+        of_servers += usize::from(text.contains("TCP connect"));
         let is = |words: &str, of: Option<f64>| match (number_after(&text, words), of) {
             (None, _) => false,
             (Some(shown), Some(of)) if printed(shown, of) => true,
@@ -197,10 +230,13 @@ fn no_sentence_denies_its_table() {
             is("reads/s x 64 KiB = ", large.map(|large| large[1] / 1e6));
             is("the same storage moves ", deep.map(|deep| deep[1] / 1e6));
         }
-        let strange =
-            unexplained(&text, &["seq-read-64k", "4k", "x 64 KiB", "4 KiB"], &known(&study), &times_ns(&study));
+        let (shares, connects) = of_server(&study, &text);
+        let words = ["seq-read-64k", "4k", "x 64 KiB", "4 KiB", ADDRESS];
+        let (figures, times) = ([known(&study), shares].concat(), [times_ns(&study), connects].concat());
+        let strange = unexplained(&text, &words, &figures, &times);
         assert!(strange.is_empty(), "case {case}: {strange:?} in\n{text}");
         let typical = text.contains(" of a 4k read (median)") || text.contains(" of a 4k read (mean)");
         assert!(!typical || one.is_some(), "case {case}: {text}");
     }
+    assert!(of_servers > 5, "{of_servers}");
 }
