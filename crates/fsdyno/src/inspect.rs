@@ -14,10 +14,13 @@ use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, print_first_page, refused};
 use crate::process::supervisor::supervised;
 
+#[cfg(all(feature = "object", target_os = "linux"))]
+mod store;
+
 /// What storage is below a path: filesystem, server, devices, limits; reads and writes no file data.
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// A file, a directory, a mount point or a block device.
+    /// A file, a directory, a mount point, a block device, or an object store: s3://BUCKET/PREFIX.
     #[arg(default_value = ".")]
     path: PathBuf,
     /// One JSON document instead of text.
@@ -37,6 +40,10 @@ impl Inspect {
     fn answer(&self) -> u8 {
         if let Err(problem) = check_places("inspect", self.path.to_str().into_iter()) {
             return refused(&problem);
+        }
+        #[cfg(all(feature = "object", target_os = "linux"))]
+        if let Some(place) = Some(fsdyno_guide::study::Place::at(&self.path)).filter(|place| place.is_object_store()) {
+            return store::answer(&place, self.json, self.expect.as_deref());
         }
         let storage = fsdyno_probe::storage_of(&self.path);
         if let Err(problem) = check(&storage, self.expect.as_deref()) {

@@ -24,9 +24,9 @@ pub use endpoint::Endpoint;
 pub use list::{ListPage, word_of};
 pub use profile::setting;
 pub use request::{Method, ObjectRequest, PlainRequest, Requests, encoded_path, encoded_query};
-pub use response::{Body, HEAD_BYTES_MAX, ResponseHead};
+pub use response::{Body, HEAD_BYTES_MAX, ResponseHead, field_of};
 pub use signature::{Canonical, Signer};
-pub use time::Stamp;
+pub use time::{Stamp, epoch_s_of_date};
 pub use xml::error_code;
 
 /// Why an answer cannot be understood.

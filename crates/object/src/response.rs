@@ -48,6 +48,12 @@ impl ResponseHead {
     }
 }
 
+/// The value of a field of a head that was parsed; `None`: it has none, or the value is no text.
+pub fn field_of<'h>(head: &'h [u8], name: &str) -> Option<&'h str> {
+    let mut fields = head.split(|byte| *byte == b'\n').filter_map(|line| str::from_utf8(line).ok()?.split_once(':'));
+    fields.rfind(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+}
+
 fn parse_one(bytes: &[u8]) -> Result<Option<ResponseHead>, Fault> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut response = httparse::Response::new(&mut fields);

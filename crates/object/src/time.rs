@@ -32,6 +32,25 @@ impl Stamp {
     }
 }
 
+/// The moment of a `Date` header, `Sun, 06 Nov 1994 08:49:37 GMT`, in seconds since 1970.
+pub fn epoch_s_of_date(text: &str) -> Option<u64> {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let [_, day, month, year, clock, "GMT"] = words[..] else { return None };
+    let month = MONTHS.find(month).filter(|at| month.len() == 3 && at % 3 == 0)? as u64 / 3 + 1;
+    let (day, year) =
+        (day.parse::<u64>().ok()?, year.parse::<u64>().ok().filter(|year| (1970..10_000).contains(year))?);
+    let clock: Option<Vec<u64>> = clock.split(':').map(|digits| digits.parse().ok()).collect();
+    let [hour, minute, second] = clock?[..] else { return None };
+    if !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    // The days before the first of the month, found by the calendar itself.
+    let first = (0..).map(|month| (year - 1970) * 365 + month * 28).find(|days| date_of(*days) >= (year, month, 1))?;
+    let first = (first.saturating_sub(31)..=first).find(|days| date_of(*days) == (year, month, 1))?;
+    Some((first + day - 1) * 86_400 + hour * 3600 + minute * 60 + second)
+}
+
 /// Year, month and day of the Gregorian calendar. The calculation lets years begin in March, so that a leap day is the
 /// last day of its year.
 fn date_of(days: u64) -> (u64, u64, u64) {
@@ -50,6 +69,29 @@ fn date_of(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        // The example of RFC 9110.
+        assert_eq!(epoch_s_of_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+        for (text, seconds) in [
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+            ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
+            ("Mon, 01 Mar 2100 00:00:00 GMT", 4_107_542_400),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+        ] {
+            assert_eq!(epoch_s_of_date(text), Some(seconds), "{text}");
+        }
+        for none in [
+            "",
+            "Sun, 06 Nov 1994",
+            "Sun, 06 anF 1994 08:49:37 GMT",
+            "Sun, 99 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 0 08:49:37 GMT",
+        ] {
+            assert_eq!(epoch_s_of_date(none), None, "{none}");
+        }
+    }
 
     #[test]
     fn stamps_are_those_of_the_calendar() {

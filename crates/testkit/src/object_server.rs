@@ -30,6 +30,8 @@ pub enum Manner {
     ClosesBehindAnswers,
     /// Keeps what is written; its buckets keep the versions of objects.
     Versioned,
+    /// Keeps what is written; its clock shows the year 1994.
+    OldClock,
     /// Keeps what is written, and lets nobody list a bucket or ask for its state.
     Tacit,
     /// Answers every request with this status and this body.
@@ -198,6 +200,7 @@ impl Shared {
         match self.manner {
             Manner::Honest
             | Manner::Versioned
+            | Manner::OldClock
             | Manner::Tacit
             | Manner::Chunked
             | Manner::Interim
@@ -209,6 +212,12 @@ impl Shared {
                 }
                 if self.manner == Manner::Interim {
                     to.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+                }
+                if self.manner == Manner::OldClock {
+                    let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nServer: old";
+                    write!(to, "HTTP/1.1 {status} Word\r\n{date}\r\nContent-Length: {}\r\n\r\n", body.len())?;
+                    to.write_all(&body)?;
+                    return Ok(true);
                 }
                 write_answer(to, status, &body, self.manner == Manner::Chunked)?;
                 return Ok(self.manner != Manner::ClosesBehindAnswers);

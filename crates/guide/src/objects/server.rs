@@ -17,7 +17,7 @@ pub(super) struct Store {
     /// As the person wrote it.
     pub(super) url: String,
     pub(super) address: BucketAddress,
-    server: BucketServer,
+    pub(super) server: BucketServer,
 }
 
 impl Store {

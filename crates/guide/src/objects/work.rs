@@ -45,7 +45,7 @@ impl Bucket {
     }
 
     /// Asks for an object, or with an empty key for the bucket.
-    fn ask(
+    pub(super) fn ask(
         &mut self,
         method: &'static str,
         key: &str,
@@ -64,6 +64,9 @@ impl Bucket {
         let problem =
             Problem::new(format!("{}: the server refuses {what}: HTTP {}{code}", self.store.url, reply.status));
         match reply.status {
+            _ if code.contains("TimeTooSkewed") => {
+                problem.with_next("set the clock of this machine, or that of the server")
+            }
             301 | 307 | 400 => {
                 problem.with_next("set AWS_REGION and AWS_ENDPOINT_URL to those of the bucket: no redirect is followed")
             }

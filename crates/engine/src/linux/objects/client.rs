@@ -25,6 +25,8 @@ pub struct ObjectClient {
     stream: Option<Stream>,
     /// Answers that came over this connection.
     carried: u64,
+    /// Connections so far.
+    pub connections: u64,
     clock: RealClock,
     /// What is known of the server.
     pub server: ObjectServerFacts,
@@ -79,7 +81,16 @@ impl ObjectClient {
             tls: connected.stream.cipher(),
         };
         let requests = Requests::new(options, &endpoint, key);
-        Ok(ObjectClient { requests, address, identity, stream: Some(connected.stream), carried: 0, clock, server })
+        Ok(ObjectClient {
+            requests,
+            address,
+            identity,
+            stream: Some(connected.stream),
+            carried: 0,
+            connections: 1,
+            clock,
+            server,
+        })
     }
 
     /// Asks, and reads the whole answer. A request goes over a new connection where the server had closed one that
@@ -94,6 +105,7 @@ impl ObjectClient {
                 Some(stream) => stream,
                 None => {
                     self.carried = 0;
+                    self.connections += 1;
                     let connected = stream::connect(&self.address, self.identity.as_ref(), &self.clock);
                     connected.map_err(|error| format!("the connection failed: {error}"))?.stream
                 }

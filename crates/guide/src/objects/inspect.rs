@@ -1,0 +1,84 @@
+//! `inspect s3://BUCKET`: the server, the bucket and the way to them, by three requests that write nothing.
+
+use fsdyno_object::{ListPage, epoch_s_of_date, error_code, field_of, word_of};
+use fsdyno_results::evidence::Seen;
+
+use super::server::Store;
+use super::work::Bucket;
+use crate::Problem;
+use crate::study::Place;
+
+/// Facts about an object store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreFacts {
+    /// The server, as requests name it.
+    pub server: String,
+    /// The address that was connected to.
+    pub address: String,
+    /// `path` or `virtual`.
+    pub style: &'static str,
+    /// The region that requests are signed for.
+    pub region: String,
+    /// The program of the server, as it calls itself.
+    pub program: Seen<String>,
+    /// Until the connection stood, ns.
+    pub connect_ns: u64,
+    /// Until TLS stood behind it, ns; `None`: nothing is encrypted.
+    pub handshake_ns: Option<u64>,
+    /// Version and cipher of TLS; `None`: nothing is encrypted.
+    pub tls: Option<String>,
+    /// Connections that the three requests needed: more than one means that the server closes each.
+    pub connections: u64,
+    /// Seconds by which the server's clock is ahead of that of this machine, exact to a second or two.
+    pub ahead_s: Seen<i64>,
+    /// Whether the bucket keeps the versions of its objects: `Enabled`, `Suspended`, `off`.
+    pub versions: Seen<String>,
+    /// Whether the bucket locks its objects: `Enabled`, `off`.
+    pub locks: Seen<String>,
+    /// Whether keys may be listed, which `clean` needs.
+    pub lists: Seen<String>,
+}
+
+/// Asks about an object store; writes nothing.
+///
+/// # Errors
+/// When the server does not answer.
+pub fn inspect(place: &Place) -> Result<StoreFacts, Problem> {
+    let mut bucket = Bucket::connect(Store::of(place)?)?;
+    let versions = bucket.ask("GET", "", &[("versioning", "")], &[])?;
+    let locks = bucket.ask("GET", "", &[("object-lock", "")], &[])?;
+    let before = bucket.store.key_before();
+    let page = bucket.ask("GET", "", &[("list-type", "2"), ("max-keys", "1"), ("prefix", &before)], &[])?;
+    let here_s = fsdyno_run::now_ms() / 1000;
+    let refused = |reply: &fsdyno_engine::ObjectReply| {
+        let code = error_code(&reply.body).map(|code| format!(" {code}")).unwrap_or_default();
+        Seen::NotVisible(format!("HTTP {}{code}", reply.status))
+    };
+    let ahead_s = field_of(&page.head, "date").and_then(epoch_s_of_date).map(|there_s| there_s as i64 - here_s as i64);
+    let state = |reply: &fsdyno_engine::ObjectReply, root, element| match reply.status {
+        200 => Seen::Value(word_of(&reply.body, root, element).unwrap_or_else(|| "off".to_owned())),
+        404 if error_code(&reply.body).is_some_and(|code| code.starts_with("ObjectLock")) => {
+            Seen::Value("off".to_owned())
+        }
+        _ => refused(reply),
+    };
+    let server = &bucket.client.server;
+    Ok(StoreFacts {
+        server: server.name.clone(),
+        address: server.address.clone(),
+        style: if bucket.store.server.is_virtual { "virtual" } else { "path" },
+        region: bucket.store.server.region.clone(),
+        program: field_of(&page.head, "server").map(str::to_owned).ok_or("it does not say").into(),
+        connect_ns: server.connect_ns,
+        handshake_ns: server.handshake_ns,
+        tls: server.tls.clone(),
+        connections: bucket.client.connections,
+        ahead_s: ahead_s.ok_or("its answers have no date").into(),
+        versions: state(&versions, "VersioningConfiguration", "Status"),
+        locks: state(&locks, "ObjectLockConfiguration", "ObjectLockEnabled"),
+        lists: match page.status {
+            200 if ListPage::parse(&page.body).is_some() => Seen::Value("yes".to_owned()),
+            _ => refused(&page),
+        },
+    })
+}
