@@ -11,6 +11,7 @@ mod components;
 mod image;
 mod licences;
 mod mpi_image;
+mod mpi_packages;
 mod packages;
 mod platform;
 mod release;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bench::program::BYTES_WITHOUT_OBJECTS_MAX;
 use crate::workspace::target_directory;
+use packages::Package;
 use platform::{PLATFORMS, Platform};
 use release::{Made, Release, epoch};
 
@@ -39,8 +41,11 @@ struct Asked {
     /// An image with Open MPI and sshd for many nodes too, of this machine's Debian.
     #[arg(long)]
     mpi_image: bool,
-    /// The program that it holds, which was built with MPI, instead of a new build.
-    #[arg(long, value_name = "FILE", requires = "mpi_image")]
+    /// The packages fsdyno-openmpi and fsdyno-mpich too, of this machine's distribution.
+    #[arg(long)]
+    mpi_packages: bool,
+    /// The program that they hold, which was built with MPI, instead of a new build.
+    #[arg(long, value_name = "FILE")]
     mpi_program: Option<PathBuf>,
     /// Builds each program a second time, from a copy of the sources in another folder, and compares the bytes.
     #[arg(long)]
@@ -79,7 +84,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     for (platform, program) in &programs {
         println!("{}: {} bytes, {}", platform.name, size(program)?, program.display());
     }
-    if (!asked.bare || asked.mpi_image) && !programs.is_empty() {
+    if (!asked.bare || asked.mpi_image || asked.mpi_packages) && !programs.is_empty() {
         make(&release, &asked, &programs, &mut left_out)?;
     }
     left_out.iter().for_each(|line| println!("left out: {line}"));
@@ -124,6 +129,9 @@ fn make(
     if asked.mpi_image {
         take("mpi-image".to_owned(), mpi_image::make(release, asked.mpi_program.as_deref(), &place));
     }
+    for library in mpi_packages::LIBRARIES.iter().filter(|_| asked.mpi_packages) {
+        take(library.package.to_owned(), library.make(release, asked.mpi_program.as_deref(), &place));
+    }
     let sums = tool::sha256(&files)?;
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let lines: String = files.iter().zip(sums).map(|(file, sum)| format!("{sum}  {}\n", name(file))).collect();
@@ -146,8 +154,8 @@ fn wrap(
         let tree = documents.tree(release, platform, program, &place.join(platform.name))?;
         take(format!("archive for {}", platform.name), archives::make(release, platform, &tree));
         if platform.is_linux() {
-            take(format!("deb for {}", platform.name), packages::deb(release, platform, &tree));
-            take(format!("rpm for {}", platform.name), packages::rpm(release, platform, &tree));
+            take(format!("deb for {}", platform.name), packages::deb(release, &Package::whole(), platform, &tree));
+            take(format!("rpm for {}", platform.name), packages::rpm(release, &Package::whole(), platform, &tree));
         }
     }
     take("image".to_owned(), image::make(release, programs, place));

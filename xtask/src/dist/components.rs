@@ -93,8 +93,12 @@ fn checksum(lock: &str, name: &str, version: &str) -> Option<String> {
     entry.lines().find_map(|line| line.strip_prefix("checksum = \"")?.strip_suffix('"')).map(str::to_owned)
 }
 
+/// The version of a C library that comes with Rust.
+pub(super) const OF_RUST: &str = "of rust-std";
+
 /// The components as a document of CycloneDX 1.5.
-pub(super) fn cyclonedx(release: &Release, components: &Components) -> Result<String, String> {
+/// `libc`: name, version and licence of the C library in it, or of the one that it is linked with.
+pub(super) fn cyclonedx(release: &Release, components: &Components, libc: [&str; 3]) -> Result<String, String> {
     let time = release.time()?;
     let rustc = output(command("rustc").arg("--version"))?;
     let library = |name: &str, version: &str, licence: &str| {
@@ -104,9 +108,11 @@ pub(super) fn cyclonedx(release: &Release, components: &Components) -> Result<St
         })
     };
     let rust = rustc.split_whitespace().nth(1).unwrap_or_default();
-    // Both are in each static program, but cargo does not list them.
-    let of_rust =
-        [library("rust-std", rust, "MIT OR Apache-2.0"), library("musl", &format!("of rust-std {rust}"), "MIT")];
+    // Both are used by each program, but cargo does not list them.
+    let of_rust = [
+        library("rust-std", rust, "MIT OR Apache-2.0"),
+        library(libc[0], &libc[1].replace(OF_RUST, &format!("of rust-std {rust}")), libc[2]),
+    ];
     let program = |component: &&Component| component.name == "fsdyno";
     let (own, others): (Vec<&Component>, Vec<&Component>) = components.values().partition(program);
     let own = own.first().ok_or("cargo metadata knows no package fsdyno")?;
@@ -114,7 +120,7 @@ pub(super) fn cyclonedx(release: &Release, components: &Components) -> Result<St
         let uses = component.uses.iter().filter_map(|id| components.get(id)).map(Component::address);
         json!({"ref": component.address(), "dependsOn": uses.collect::<Vec<_>>()})
     });
-    let document = json!({
+    let mut document = json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
@@ -122,7 +128,16 @@ pub(super) fn cyclonedx(release: &Release, components: &Components) -> Result<St
         "components": others.iter().map(|one| one.described("library")).chain(of_rust).collect::<Vec<_>>(),
         "dependencies": dependencies.collect::<Vec<_>>(),
     });
+    document["serialNumber"] = serial_number(&document.to_string())?.into();
     serde_json::to_string_pretty(&document).map(|text| text + "\n").map_err(|error| error.to_string())
+}
+
+/// The number of a document with this content: two builds of the same sources have the same one (UUID of version 8).
+fn serial_number(content: &str) -> Result<String, String> {
+    let sum = super::tool::sha256_of(content)?;
+    let part = |range| sum.get(range).ok_or_else(|| format!("sha256sum says {sum}"));
+    let parts = [part(0..8)?, part(8..12)?, part(13..16)?, part(17..20)?, part(20..32)?];
+    Ok(format!("urn:uuid:{}-{}-8{}-8{}-{}", parts[0], parts[1], parts[2], parts[3], parts[4]))
 }
 
 impl Component {
@@ -157,6 +172,13 @@ fn text(value: &Value) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_document_is_numbered_by_its_content() {
+        let [one, same, other] = ["a", "a", "b"].map(|content| serial_number(content).unwrap());
+        assert!(one == same && one != other, "{one} {other}");
+        assert_eq!(one, "urn:uuid:ca978112-ca1b-8dca-8ac2-31b39a23dc4d");
+    }
 
     #[test]
     fn code_is_followed_and_macros_and_tests_are_not() {

@@ -32,7 +32,7 @@ pub(super) fn make(release: &Release, program: Option<&Path>, place: &Path) -> M
     let own = PLATFORMS.iter().find(|platform| platform.runs_here()).ok_or("this machine runs no program of Linux")?;
     output(command("mmdebstrap").arg("--version"))?;
     output(command("umoci").arg("--version"))?;
-    let program = program.map_or_else(build, |program| Ok(program.to_owned()))?;
+    let program = program.map_or_else(|| build("mpicc", "mpi"), |program| Ok(program.to_owned()))?;
     let root = place.join("mpi-root.tar");
     make_root(release, &program, &place.join("mpi-files"), &root)?;
     let layout = place.join("mpi-image");
@@ -51,11 +51,14 @@ pub(super) fn make(release: &Release, program: Option<&Path>, place: &Path) -> M
 }
 
 /// Builds the program with MPI separately, as it needs this machine's libraries.
-fn build() -> Result<PathBuf, String> {
-    output(command("mpicc").arg("--version"))?;
-    let target = target_directory().join("mpi-release");
+/// `compiler`: that of the MPI library. cargo does not build anew when only the library has changed: each one has a folder
+/// with its `name`.
+pub(super) fn build(compiler: &str, name: &str) -> Result<PathBuf, String> {
+    output(command(compiler).arg("--version"))?;
+    let target = target_directory().join(format!("{name}-release"));
     let mut cargo = cargo_command();
     cargo.args(["build", "--release", "--locked", "--quiet", "-p=fsdyno", "--bin=fsdyno", "--features=mpi"]);
+    cargo.env("MPICC", compiler);
     let built = cargo.arg("--target-dir").arg(&target).current_dir(folder()).status();
     match built.map_err(|error| format!("cannot run cargo: {error}"))?.success() {
         true => Ok(target.join("release/fsdyno")),

@@ -13,12 +13,12 @@ pub(super) struct Template {
     archives: &'static [&'static str],
 }
 
+const LINUX: &[&str] = &["x86_64-linux.tar.gz", "aarch64-linux.tar.gz"];
+
 pub(super) const TEMPLATES: &[Template] = &[
-    Template {
-        path: "deploy/homebrew/fsdyno.rb.in",
-        name: "fsdyno.rb",
-        archives: &["x86_64-linux.tar.gz", "aarch64-linux.tar.gz"],
-    },
+    Template { path: "deploy/homebrew/fsdyno.rb.in", name: "fsdyno.rb", archives: LINUX },
+    Template { path: "deploy/aur/PKGBUILD.in", name: "PKGBUILD", archives: LINUX },
+    Template { path: "deploy/nix/fsdyno.nix.in", name: "fsdyno.nix", archives: LINUX },
     Template { path: "deploy/scoop/fsdyno.json.in", name: "fsdyno.json", archives: &["x86_64-windows.zip"] },
 ];
 
@@ -43,6 +43,7 @@ impl Template {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dist::tool::{command, output};
 
     #[test]
     fn templates_have_the_sums_of_the_archives() {
@@ -64,8 +65,10 @@ mod tests {
             assert!(texts.contains(&sha256(&[place.join(format!("fsdyno-1.2.3-{archive}"))]).unwrap()[0]), "{archive}");
         }
         assert!(!texts.contains('@'), "{texts}");
-        let manifest = std::fs::read_to_string(&files[1]).unwrap();
+        let manifest = std::fs::read_to_string(place.join("fsdyno.json")).unwrap();
         assert!(serde_json::from_str::<serde_json::Value>(&manifest).is_ok(), "{manifest}");
+        // The recipe of Arch Linux is a script of bash.
+        assert!(output(command("bash").arg("-n").arg(place.join("PKGBUILD"))).is_ok());
         std::fs::remove_dir_all(place).unwrap();
     }
 }

@@ -1,5 +1,6 @@
 //! Runs the programs that a release is made with.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -30,6 +31,16 @@ pub(super) fn output(command: &mut Command) -> Result<String, String> {
 pub(super) fn sha256(files: &[PathBuf]) -> Result<Vec<String>, String> {
     let text = output(command("sha256sum").args(files))?;
     Ok(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
+}
+
+/// The checksum of a text.
+pub(super) fn sha256_of(text: &str) -> Result<String, String> {
+    let failed = |error: std::io::Error| format!("sha256sum cannot be run: {error}");
+    let piped = std::process::Stdio::piped;
+    let mut sum = command("sha256sum").stdin(piped()).stdout(piped()).spawn().map_err(failed)?;
+    sum.stdin.take().map_or(Ok(()), |mut input| input.write_all(text.as_bytes())).map_err(failed)?;
+    let ran = sum.wait_with_output().map_err(failed)?;
+    Ok(String::from_utf8_lossy(&ran.stdout).split_whitespace().next().unwrap_or_default().to_owned())
 }
 
 /// Packs a folder; user and time of the packing are not visible.

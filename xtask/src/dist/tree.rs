@@ -61,7 +61,7 @@ impl Documents {
         let components = components::of_program(&targets, "")?;
         Ok(Documents {
             folder: folder.to_owned(),
-            components: components::cyclonedx(release, &components)?,
+            components: components::cyclonedx(release, &components, ["musl", components::OF_RUST, "MIT"])?,
             licences: licences::document(&components)?,
         })
     }

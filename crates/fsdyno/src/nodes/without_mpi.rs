@@ -12,6 +12,10 @@ use super::launcher::Launched;
 use crate::process::status::UNUSABLE;
 use crate::process::streams::report_problem;
 
+/// The programs that run on several nodes.
+const PACKAGES: &str = "install the package fsdyno-openmpi or fsdyno-mpich, for the MPI library of the nodes, on all of them, \
+                        and begin the line with that name in place of fsdyno (docs/scale.md tells more)";
+
 /// The options before a command that is to run on several ranks.
 const BEFORE: [&str; 4] = ["--hosts", "--hostfile", "--dry-run", "--shift"];
 
@@ -26,7 +30,7 @@ fn problem_of(words: &[OsString]) -> Option<Problem> {
     let option = word.split_once('=').map_or(word, |(name, _)| name);
     BEFORE.contains(&option).then(|| {
         Problem::new(format!("{option} is for runs on several nodes, and this program was built without MPI"))
-            .with_next("use a program that was built with MPI (docs/scale.md tells how)")
+            .with_next(PACKAGES)
     })
 }
 
@@ -46,10 +50,7 @@ impl Launched {
             "{launcher} has started {ranks} ranks, but this program was built without MPI: they would be {ranks} \
              independent runs that disturb each other"
         ))
-        .with_next(format!(
-            "use a program that was built with MPI (docs/scale.md tells how); for independent runs put \
-             `env -u {variable}` before the program"
-        ))
+        .with_next(format!("{PACKAGES}; for independent runs put `env -u {variable}` before the program"))
     }
 }
 
@@ -91,6 +92,8 @@ mod tests {
             of("--hosts=a,b measure .").is_some_and(|what| what.starts_with("--hosts is for runs on several nodes"))
         );
         assert!(of("--hostfile hosts scale .").is_some() && of("--shift measure .").is_some());
+        let next = problem_of(&["--hosts=a,b".into()]).and_then(|problem| problem.next);
+        assert!(next.is_some_and(|next| next.contains("fsdyno-openmpi") && next.contains("fsdyno-mpich")));
         assert_eq!(of("measure . --hosts"), None);
         assert_eq!(of("--name=a --rw=read"), None);
     }

@@ -115,6 +115,18 @@ fn a_debian_package_is_installed_run_upgraded_and_removed() {
     );
 }
 
+/// lintian's errors but one: the project has no address, which the release is given.
+#[test]
+fn lintian_finds_no_error_in_the_package() {
+    let Some(release) = release::release() else { return };
+    let Some(package) = deb(release, 1) else { return };
+    if !have(&["lintian"]) {
+        return;
+    }
+    let words = ["--fail-on", "error", "--suppress-tags", "bogus-mail-host"];
+    run(Command::new("lintian").args(words).arg(package)).good();
+}
+
 #[test]
 fn an_installed_fio_is_left_alone() {
     let Some(release) = release::release() else { return };
