@@ -187,7 +187,9 @@ fn try_answer(
         print_page(&shown)
     };
     if matches!(kept, Some(Ok(_))) && !shared.quiet && !shared.json {
-        print_stderr(&format!("saved as {} (see `fsdyno runs`)", study.id));
+        let store = shared.store.iter().map(|store| format!("--store={}", store.display()));
+        let runs: Vec<String> = ["fsdyno", "runs"].map(str::to_owned).into_iter().chain(store).collect();
+        print_stderr(&format!("saved as {} (see `{}`)", study.id, fsdyno_present::shell::as_typed(&runs)));
     }
     let written = [
         kept.map(|kept| kept.map(drop)),

@@ -105,11 +105,21 @@ pub(super) fn kept(step: &Step, found: &str, columns: usize) -> String {
     let found = escape::line(found);
     let mut shown = found.as_ref();
     while head.chars().count() + 2 + shown.chars().count() > columns {
-        let Some((first, _)) = shown.rsplit_once(", ") else { return shortened(&head, columns) };
+        let Some((first, _)) = shown.rsplit_once(", ") else {
+            // The figure is what the line is for: the title gives way, as long as the step can be told by it.
+            let room = columns.saturating_sub(2 + shown.chars().count());
+            return match room {
+                HEAD_LEAST.. => format!("{}  {shown}", shortened(&head, room)),
+                _ => shortened(&head, columns),
+            };
+        };
         shown = first;
     }
     format!("{head}  {shown}")
 }
+
+/// The least width of a step's number and title beside its figure, columns.
+const HEAD_LEAST: usize = 16;
 
 /// The step's number and title, with the target where there are several.
 pub(super) fn heading(step: &Step) -> String {
@@ -231,6 +241,7 @@ mod tests {
         assert_eq!(kept(120), format!("3/9 4k random read, depth 32  {found}"));
         assert_eq!(kept(80), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, p50 300 µs, p99 3.40 ms");
         assert_eq!(kept(60), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS");
-        assert_eq!(kept(30), "3/9 4k random read, depth 32");
+        assert_eq!(kept(30), "3/9 4k random read,…  275 MB/s", "the figure stays");
+        assert_eq!(kept(20), "3/9 4k random read,…");
     }
 }

@@ -245,6 +245,11 @@ fn a_run_that_was_saved_at_last_says_so_and_one_that_was_not_does_not() {
     assert_eq!(saved.status, Some(0), "{}", saved.stderr);
     let after = saved.stderr.rsplit_once("not saved yet").unwrap().1;
     assert!(after.contains("\nsaved as ") && !after.contains("fsdyno: cannot save"), "{}", saved.stderr);
+    assert!(
+        after.contains("(see `fsdyno runs --store=") && after.contains("runs`)"),
+        "where it lies: {}",
+        saved.stderr
+    );
     assert_eq!(kept.studies("runs").len(), 1);
     assert_eq!(not_saved.status, Some(2), "{}", not_saved.stderr);
     assert!(!not_saved.stderr.contains("saved as"), "{}", not_saved.stderr);
