@@ -78,7 +78,7 @@ impl Replay {
         let marks = Marks::new(workload, &Seeds::new(workload.seed, workload.thread_number));
         let trimmed = match marks.zip(workload.trims) {
             Some((marks, trims)) => {
-                let left = Walk::new(workload, end)?.to_the_end().trims;
+                let left = Walk::new(workload, end)?.walked_to_the_end().trims;
                 Some(Trimmed { marks, left, read_as_zeroes: trims.read_as_zeroes })
             }
             None => None,
@@ -132,7 +132,7 @@ impl Replay {
 
 /// Number of the first `writes` writes of the workload that came before its last fsync or fdatasync.
 pub(crate) fn writes_before_sync(workload: &Workload, writes: u64) -> Result<u64, WorkloadError> {
-    Ok(Walk::new(workload, writes)?.to_the_end().synced)
+    Ok(Walk::new(workload, writes)?.walked_to_the_end().synced)
 }
 
 impl Walk {
@@ -142,7 +142,7 @@ impl Walk {
         Ok(Walk { generator, made: Block::new(), next: 0, number: 0, trims: 0, synced: 0, end })
     }
 
-    fn to_the_end(mut self) -> Walk {
+    fn walked_to_the_end(mut self) -> Walk {
         while !matches!(self.step(), Step::Done) {}
         self
     }
