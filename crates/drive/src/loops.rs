@@ -8,6 +8,7 @@
 mod equipment;
 mod governor;
 mod holds;
+mod overlaps;
 mod pairs;
 mod queued;
 mod search;
@@ -325,6 +326,9 @@ impl<'run, E: Engine> Drive<'run, E> {
         let idle = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read, priority: 0 };
         let flight = Flight { op: idle, start_ns: UNTIMED, issue_ns: 0, intended_ns: 0, number: UNNUMBERED, done: 0 };
         parts.progress.snapshots_made = parts.control.snapshot_epoch();
+        if let Some(governor) = parts.governor.as_mut().filter(|_| !E::SYNCHRONOUS) {
+            governor.know_overlaps(depth);
+        }
         Drive {
             depth: parts.depth_at_first(),
             block: Block::new(),

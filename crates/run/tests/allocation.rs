@@ -76,7 +76,8 @@ fn the_drive_loop_allocates_nothing_per_request() {
     let governed = "--rw=randrw --rate_iops=4000000000 --max_latency=1h";
     let plain = ["--rw=randread", "--rw=randread --gtod_reduce=1", governed];
     let general = ["--rw=randrw --nrfiles=4 --bsrange=1k-4k --norandommap", "--rw=write --fdatasync=3"];
-    for pattern in plain.into_iter().chain(general) {
+    let serialized = ["--rw=randrw --norandommap --serialize_overlap=1"];
+    for pattern in plain.into_iter().chain(general).chain(serialized) {
         assert_no_growth(&format!("--ioengine=null --iodepth=1 {pattern}"), 1_024_000);
         assert_no_growth(&format!("--ioengine=null --iodepth=64 {pattern}"), 1_024_000);
     }

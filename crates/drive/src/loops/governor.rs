@@ -9,6 +9,7 @@ use fsdyno_results::Latency;
 use fsdyno_workload::{Op, OpKind, UNNUMBERED, Workload};
 
 use super::holds::Holds;
+use super::overlaps::Overlaps;
 use super::{DepthSearch, Drive, Ended, Failure, PATIENCE, Parts, Step, UNTIMED};
 use crate::recorder::{Distributed, Recorder};
 use crate::recording::Recording;
@@ -17,8 +18,11 @@ use crate::verification::Verification;
 /// Time before the first check of minimum rates, as in fio, ns.
 const SETTLING_NS: u64 = 2_000_000_000;
 
-/// A sleep may end this much too late, ns. The last part of a wait for a recorded time is spun instead.
+/// Last part of a wait for a recorded time that is spun, ns, because a sleep may end too late.
 const SPIN_NS: u64 = 25_000;
+
+/// Longest part of any other wait that is spun, ns.
+const SPIN_NS_MAX: u64 = 50_000;
 
 /// Time between two reaps while a worker spins, ns.
 const POLL_NS: u64 = 1_000;
@@ -50,6 +54,8 @@ pub struct Governor {
     reads_back: bool,
     /// `serialize_overlap`: a request waits for the requests in flight that it overlaps.
     serializes: bool,
+    /// The ranges of these requests; `None`: nothing waits, or the engine has one request in flight.
+    overlaps: Option<Box<Overlaps>>,
     /// Time of the next check of a minimum rate; `u64::MAX`: there is none.
     minimum_due_ns: PerDirection<u64>,
     /// Start of the current window of a minimum rate.
@@ -58,8 +64,37 @@ pub struct Governor {
     pub(super) verification: Option<Verification>,
     /// What is noted when requests start; `None`: nothing is noted.
     starts: Option<Box<Starts>>,
-    /// Last part of a wait that is spun, ns; 0: the whole wait is slept.
-    spin_ns: u64,
+    /// How the last part of each wait is spent.
+    ends: EndOfWaits,
+}
+
+/// A sleep ends later than asked for, so that the last part of a wait is spun.
+#[derive(Clone, Copy, Debug, Default)]
+struct EndOfWaits {
+    /// Whether the worker may spin; otherwise the whole wait is slept.
+    spins: bool,
+    /// Whether it also spins while requests are in flight, and reaps between the parts of the wait.
+    polls: bool,
+    /// By how much sleeps end too late, ns: a mean of the last ones.
+    late_ns: u64,
+    /// Time that was spun, ns.
+    spun_ns: u64,
+}
+
+impl EndOfWaits {
+    /// The part of a wait that is spun, ns.
+    fn spin_ns(&self) -> u64 {
+        match (self.spins, self.polls) {
+            (false, _) => 0,
+            (true, true) => SPIN_NS,
+            (true, false) => (2 * self.late_ns + POLL_NS).min(SPIN_NS_MAX),
+        }
+    }
+
+    /// A sleep ended this much too late.
+    fn learn(&mut self, late_ns: u64) {
+        self.late_ns = (7 * self.late_ns + late_ns.min(SPIN_NS_MAX)) / 8;
+    }
 }
 
 /// What is noted when requests start.
@@ -111,7 +146,7 @@ impl Governor {
             let mut governor = Governor { pacing, drains_before_trims, serializes, ..ungoverned };
             let lateness = replays.then(Distributed::default);
             governor.starts = noted.then(|| Box::new(Starts { lateness, recording: None }));
-            governor.spin_ns = if replays { SPIN_NS } else { 0 };
+            governor.ends = EndOfWaits { spins: replays, polls: replays, late_ns: SPIN_NS, spun_ns: 0 };
             governor.drains_after_reads = workload.backlog.is_some() && workload.writes_again();
             let reads_back = workload.backlog.is_some();
             governor.only_paces = governor.pacing.has_rate() && !reads_back && governor.asks_for_no_more(job);
@@ -141,11 +176,33 @@ impl Governor {
             drains_after_reads: false,
             reads_back: false,
             serializes: false,
+            overlaps: None,
             minimum_due_ns: PerDirection::all(u64::MAX),
             windows: PerDirection::default(),
             verification,
             starts: None,
-            spin_ns: 0,
+            ends: EndOfWaits::default(),
+        }
+    }
+
+    /// Begins to know the ranges of the requests in flight, if requests wait for those that they overlap.
+    pub(super) fn know_overlaps(&mut self, depth: usize) {
+        self.overlaps = self.serializes.then(|| Box::new(Overlaps::new(depth)));
+    }
+
+    /// The request is about to be queued.
+    #[inline]
+    pub(super) fn begins(&mut self, slot: usize, op: &Op) {
+        if let Some(overlaps) = &mut self.overlaps {
+            overlaps.begin(slot, op);
+        }
+    }
+
+    /// The slot's request is complete, or was never queued.
+    #[inline]
+    pub(super) fn ends(&mut self, slot: usize) {
+        if let Some(overlaps) = &mut self.overlaps {
+            overlaps.end(slot);
         }
     }
 
@@ -153,6 +210,17 @@ impl Governor {
     pub fn lateness(&self) -> Option<Latency> {
         let lateness = self.starts.as_ref()?.lateness.as_ref()?.latency();
         (lateness.moments.count > 0).then_some(lateness)
+    }
+
+    /// Whether the worker may spin at the end of its waits. Where other workers want the same processor, spinning would
+    /// delay them.
+    pub fn spin(&mut self, may_spin: bool) {
+        self.ends.spins |= may_spin;
+    }
+
+    /// CPU time that was spun at the ends of waits, ns; `None`: the worker never spins.
+    pub fn spun_ns(&self) -> Option<u64> {
+        self.ends.spins.then_some(self.ends.spun_ns)
     }
 
     /// Begins to record the requests that are issued.
@@ -270,7 +338,7 @@ impl<E: Engine> Drive<'_, E> {
         if !E::SYNCHRONOUS && (self.governor().drains_before_trims || self.block.numbers.is_some()) {
             self.drain_where_order_counts::<TIMED>(index)?;
         }
-        if !E::SYNCHRONOUS && self.governor().serializes {
+        if !E::SYNCHRONOUS && self.governor().overlaps.is_some() {
             self.await_overlapping::<TIMED>(index)?;
         }
         if self.governor().pacing.think_on_issue && self.block.ops[index].kind.direction().is_some() {
@@ -332,22 +400,11 @@ impl<E: Engine> Drive<'_, E> {
     #[cold]
     fn await_overlapping<const TIMED: bool>(&mut self, index: usize) -> Step {
         let op = self.block.ops[index];
-        while self.overlaps_one_in_flight(&op) {
+        while self.governor().overlaps.as_ref().is_some_and(|overlaps| overlaps.overlaps(&op)) {
             self.submit::<TIMED, true>()?;
             self.reap::<TIMED, true>(1, PATIENCE)?;
         }
         Ok(())
-    }
-
-    fn overlaps_one_in_flight(&self, op: &Op) -> bool {
-        let end = |op: &Op| op.offset + op.length;
-        let overlaps = |other: &Op| {
-            let both_read = op.kind == OpKind::Read && other.kind == OpKind::Read;
-            op.file == other.file && !both_read && op.offset < end(other) && other.offset < end(op)
-        };
-        let free = self.slots.free();
-        let mut overlapping = (0..self.flights.len()).filter(|index| overlaps(&self.flights[*index].op));
-        overlapping.any(|index| free.iter().all(|slot| slot.index() != index))
     }
 
     #[inline]
@@ -368,11 +425,16 @@ impl<E: Engine> Drive<'_, E> {
             if now_ns >= due_ns {
                 return Ok(due_ns);
             }
-            let spin_ns = self.governor().spin_ns;
+            let ends = self.governor().ends;
+            let waits_for_completions = !E::SYNCHRONOUS && self.slots.in_flight() > 0;
+            let spin_ns = if waits_for_completions && !ends.polls { 0 } else { ends.spin_ns() };
             let wake_ns = due_ns.saturating_sub(spin_ns).min(self.parts.phase.next_ns);
             let spins = now_ns >= wake_ns;
             let to_ns = due_ns.min(self.parts.phase.next_ns);
-            if !E::SYNCHRONOUS && self.slots.in_flight() > 0 {
+            if spins {
+                self.governor().ends.spun_ns += to_ns - now_ns;
+            }
+            if waits_for_completions {
                 self.submit::<TIMED, true>()?;
                 let patience = std::time::Duration::from_nanos(wake_ns.saturating_sub(now_ns));
                 self.reap::<TIMED, true>(usize::from(!spins), patience)?;
@@ -384,6 +446,8 @@ impl<E: Engine> Drive<'_, E> {
                 self.engine.clock().spin_until_ns(to_ns);
             } else {
                 self.engine.clock().sleep_until_ns(wake_ns);
+                let late_ns = self.now_ns().saturating_sub(wake_ns);
+                self.governor().ends.learn(late_ns);
             }
         }
     }
@@ -447,5 +511,24 @@ impl<E: Engine> Drive<'_, E> {
             })));
         }
         if governor.holds.is_some() { self.held_completes(op, lat_ns, end_ns) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spin_is_as_long_as_sleeps_are_late_and_never_longer_than_its_bound() {
+        let mut ends = EndOfWaits { spins: true, ..EndOfWaits::default() };
+        assert_eq!(ends.spin_ns(), POLL_NS);
+        (0..100).for_each(|_| ends.learn(8_000));
+        assert!((10_000..=17_000).contains(&ends.spin_ns()), "{ends:?}");
+        (0..100).for_each(|_| ends.learn(5_000_000));
+        assert_eq!(ends.spin_ns(), SPIN_NS_MAX);
+        (0..100).for_each(|_| ends.learn(0));
+        assert!(ends.spin_ns() < 2 * POLL_NS, "{ends:?}");
+        ends.spins = false;
+        assert_eq!(ends.spin_ns(), 0);
     }
 }

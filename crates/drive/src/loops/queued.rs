@@ -37,6 +37,10 @@ impl<E: Engine> Drive<'_, E> {
                 }
                 let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
                 let slot = self.slots.take().expect("in flight is below the depth, so a slot is free");
+                if GOVERNED {
+                    let op = self.block.ops[self.cursor];
+                    self.governor().begins(slot.index(), &op);
+                }
                 self.issue_next::<TIMED, GOVERNED>(slot, intended_ns)?;
             }
             if !self.joined {
@@ -217,6 +221,9 @@ impl<E: Engine> Drive<'_, E> {
             let result = self.submit::<TIMED, GOVERNED>().and_then(|()| self.reap::<TIMED, GOVERNED>(1, PATIENCE));
             if let Err(ended) = result {
                 // The request was never queued: its slot is free, and draining must not wait for the request.
+                if GOVERNED {
+                    self.governor().ends(slot.index());
+                }
                 self.slots.put_back(slot);
                 if done == 0 {
                     self.cursor -= 1;
@@ -346,6 +353,7 @@ impl<E: Engine> Drive<'_, E> {
             if self.only_paced(direction, intended_ns, end_ns) {
                 return Ok(Some(completion.slot));
             }
+            self.governor().ends(completion.slot.index());
             let flight = self.flights[completion.slot.index()];
             let lat_ns = end_ns.saturating_sub(flight.start_ns);
             let slat_ns = flight.issue_ns.saturating_sub(flight.start_ns);
@@ -366,6 +374,9 @@ impl<E: Engine> Drive<'_, E> {
         let end_ns = self.reaped_ns;
         let index = completion.slot.index();
         let flight = self.flights[index];
+        if GOVERNED {
+            self.governor().ends(index);
+        }
         if completion.result < 0 {
             self.slots.put_back(completion.slot);
             if completion.result == -i64::from(ECANCELED) && self.parts.control.stopped() {
@@ -401,6 +412,9 @@ impl<E: Engine> Drive<'_, E> {
         self.parts.recorder.shortened(direction);
         let done = flight.done + completion.result as u64;
         self.flights[index].done = done;
+        if GOVERNED {
+            self.governor().begins(index, &flight.op);
+        }
         match self.engine.queue(completion.slot, &flight.op, done) {
             Queued::Staged => {
                 self.staged.push(index as u32);
