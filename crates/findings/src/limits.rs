@@ -289,7 +289,7 @@ fn control_group<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>, 
 fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let sum = |part: fn(&JobRecord) -> u64| row.workers.iter().map(|worker| part(worker) as f64).sum::<f64>();
     let wall_s = sum(|worker| worker.job_runtime_ms) / 1e3;
-    let cpu_s = sum(|worker| worker.user_ns.saturating_add(worker.system_ns)) / 1e9;
+    let cpu_s = sum(JobRecord::cpu_of_io_ns) / 1e9;
     let waited_s = sum(|worker| worker.run_queue_wait_ns.unwrap_or(0)) / 1e9;
     let daemon_s = flow.daemon.and_then(|daemon| daemon.cpu_ns).unwrap_or(0) as f64 / 1e9;
     let busy = machine_busy(flow)?;

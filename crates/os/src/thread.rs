@@ -25,6 +25,11 @@ pub struct ThreadError {
     pub advice: &'static str,
 }
 
+/// Number of processors that the calling thread may use; 1: not visible.
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Number of threads that have been started and have not begun. The standard library ends the program if such a
 /// thread does not get its own small memory, so that their number is limited by the memory that was checked before.
 static STARTING: AtomicUsize = AtomicUsize::new(0);

@@ -70,6 +70,7 @@ impl JobRecord {
             job_runtime_ms,
             user_ns,
             system_ns,
+            spun_ns,
             run_queue_wait_ns,
             context_switches,
             major_faults,
@@ -119,6 +120,7 @@ impl JobRecord {
         *job_runtime_ms += other.job_runtime_ms;
         *user_ns += other.user_ns;
         *system_ns += other.system_ns;
+        *spun_ns = spun_ns.iter().chain(&other.spun_ns).copied().reduce(u64::saturating_add);
         *run_queue_wait_ns = run_queue_wait_ns.zip(other.run_queue_wait_ns).map(|(mine, other)| mine + other);
         *context_switches += other.context_switches;
         *major_faults += other.major_faults;

@@ -164,6 +164,10 @@ pub struct JobRecord {
     pub user_ns: u64,
     /// System CPU time, ns.
     pub system_ns: u64,
+    /// The part of the CPU time that was spun at the ends of waits, so that requests of a paced job start on time, ns;
+    /// `None`: the worker does not spin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spun_ns: Option<u64>,
     /// Time in which its thread was runnable and waited for a processor, ns; `None`: not visible.
     #[serde(default)]
     pub run_queue_wait_ns: Option<u64>,
@@ -219,6 +223,11 @@ pub struct JobRecord {
 impl JobRecord {
     /// Labels of [`depth_levels`](JobRecord::depth_levels): the smallest depth of each level.
     pub const DEPTH_LABELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+
+    /// CPU time for the I/O, ns: without the time that was spun.
+    pub fn cpu_of_io_ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns).saturating_sub(self.spun_ns.unwrap_or(0))
+    }
 
     /// User and system CPU time in percent of the workers' wall time.
     pub fn cpu_percent(&self) -> (f64, f64) {

@@ -301,8 +301,10 @@ impl<'run> Worker<'run> for Task<'run> {
             let file = self.recording.take();
             governor.record(file.map(|file| recording::begin(plan, file, engine.now_ns())));
         }
-        if job.traces.keeps_time() {
+        if job.traces.keeps_time() || job.pacing.has_rate() || job.pacing.think_ns > 0 {
             fsdyno_os::thread::wake_sharply();
+            let may_spin = shared.plan.workers.len() <= fsdyno_os::thread::processors();
+            parts.governor.iter_mut().for_each(|governor| governor.spin(may_spin));
         }
         Some(parts)
     }

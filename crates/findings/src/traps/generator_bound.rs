@@ -39,8 +39,7 @@ fn judge(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
     if row.direct() != Some(true) || first.plan.synchronous_engine || first.setup.depth < 2 || polls {
         return None;
     }
-    let cpu_ns =
-        row.workers.iter().fold(0u64, |sum, job| sum.saturating_add(job.user_ns).saturating_add(job.system_ns));
+    let cpu_ns = row.workers.iter().fold(0u64, |sum, job| sum.saturating_add(job.cpu_of_io_ns()));
     let wall_ms = row.workers.iter().fold(0u64, |sum, job| sum.saturating_add(job.job_runtime_ms));
     let share = cpu_ns as f64 / (wall_ms as f64 * 1e6);
     if wall_ms == 0 || share < BUSY {

@@ -252,9 +252,11 @@ impl Clock for RealClock {
     }
 
     fn sleep_until_ns(&self, deadline_ns: u64) {
+        // An absolute instant: the sleep does not grow by the time until it begins.
+        let monotonic_ns = system::clock::monotonic_ns();
         let wait_ns = deadline_ns.saturating_sub(self.now_ns());
         if wait_ns > 0 {
-            system::clock::sleep(Duration::from_nanos(wait_ns));
+            system::clock::sleep_until(monotonic_ns, wait_ns);
         }
     }
 }

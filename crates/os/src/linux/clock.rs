@@ -32,6 +32,13 @@ pub fn sleep(duration: Duration) {
     let _ = rustix::thread::clock_nanosleep_relative(ClockId::Monotonic, &request);
 }
 
+/// Sleeps until this long after a reading of [`monotonic_ns`]; a signal ends the sleep early.
+pub(crate) fn sleep_until(since_ns: u64, wait_ns: u64) {
+    let until = Duration::from_nanos(since_ns.saturating_add(wait_ns));
+    let until = Timespec { tv_sec: until.as_secs() as i64, tv_nsec: i64::from(until.subsec_nanos()) };
+    let _ = rustix::thread::clock_nanosleep_absolute(ClockId::Monotonic, &until);
+}
+
 /// Why the kernel does not trust the time stamp counter of x86_64; `None`: it does. The kernel watches the counters
 /// of all processors and stops using them if they differ; the two paravirtual clocks are computed from the counter,
 /// so they show that it is trusted.

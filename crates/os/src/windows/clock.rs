@@ -23,6 +23,11 @@ pub fn sleep(duration: Duration) {
     std::thread::sleep(duration);
 }
 
+/// Sleeps until this long after a reading of [`monotonic_ns`].
+pub(crate) fn sleep_until(since_ns: u64, wait_ns: u64) {
+    sleep(Duration::from_nanos(since_ns.saturating_add(wait_ns).saturating_sub(monotonic_ns())));
+}
+
 /// Windows does not report whether it trusts the time stamp counter. Only the processor's flags are known, and the
 /// clock is compared with the performance counter during a run.
 pub(crate) fn counter_distrusted() -> Option<&'static str> {

@@ -125,7 +125,7 @@ impl Figures {
     pub fn of_job(job: &JobRecord) -> Figures {
         let elapsed_ms =
             job.directions.read.runtime_ms.max(job.directions.write.runtime_ms).max(job.directions.trim.runtime_ms);
-        let cpu_ns = job.user_ns + job.system_ns;
+        let cpu_ns = job.cpu_of_io_ns();
         // CPU time covers the whole life of the workers, wall time is summed over them.
         let wall_ns = job.job_runtime_ms.max(1) * 1_000_000;
         Figures {

@@ -115,7 +115,7 @@ impl Metric {
                 (user + system) * f64::from(merged.members.max(1))
             }),
             Metric::BytesPerCpuSecond => {
-                let cpu_ns = merged.user_ns + merged.system_ns;
+                let cpu_ns = merged.cpu_of_io_ns();
                 let bytes: u64 = [&merged.directions.read, &merged.directions.write]
                     .into_iter()
                     .map(|direction| direction.bytes)

@@ -30,6 +30,7 @@ pub(super) fn finish(
     let parts = work.parts();
     failure = failure.or_else(|| fault_of_log(plan, parts));
     let lateness = parts.governor.as_ref().and_then(Governor::lateness);
+    let spun_ns = parts.governor.as_ref().and_then(Governor::spun_ns);
     let search = parts.governor.as_mut().and_then(Governor::take_search);
     let state = state::of(plan, parts);
     // What follows belongs to no interval.
@@ -82,7 +83,7 @@ pub(super) fn finish(
     }
     let mut record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     (record.final_sync_ns, record.unstored_bytes) = (final_sync_ns, unstored_bytes);
-    record.lateness = lateness.map(Box::new);
+    (record.lateness, record.spun_ns) = (lateness.map(Box::new), spun_ns);
     // Only plain synchronous writes and governed jobs read the clock twice per request.
     if parts.time_all && (!synchronous || parts.governor.is_none() && plan.job.pattern.access.reads) {
         ways.push("shared-readings");

@@ -35,6 +35,20 @@ fn the_schedule_begins_anew_when_the_ramp_is_over() {
 }
 
 #[test]
+fn paced_jobs_spin_only_where_each_worker_has_a_processor() {
+    let spun = |words: &str| {
+        let ran = simulate(&format!("--thinktime=100 --number_ios=10 {words}"));
+        ran.record.jobs.iter().map(|job| job.spun_ns).collect::<Vec<_>>()
+    };
+    // The sleeps of a virtual clock are never late, so that the last µs of each wait is spun. Ten waits follow ten requests.
+    let alone = spun("");
+    assert!(matches!(alone[..], [Some(9_000..=10_000)]), "{alone:?}");
+    let crowded = fsdyno_os::thread::processors() + 1;
+    assert_eq!(spun(&format!("--numjobs={crowded}")), vec![None; crowded]);
+    assert_eq!(simulate_one("").spun_ns, None, "a job without a pace does not spin");
+}
+
+#[test]
 fn plain_jobs_have_no_response_time() {
     assert_eq!(simulate_one("").directions.read.response, None);
     assert_eq!(simulate_one("--thinktime=100").directions.read.response, None, "nothing is intended");
