@@ -13,13 +13,13 @@ use crate::newest::{Newest, Overwriting};
 use crate::op::{BLOCK_OPS, Block, Op, OpKind, UNNUMBERED};
 use crate::pacing::{Deadlines, Pacer};
 use crate::permutation::{Lookahead, Permutation};
-use crate::plain::{Directions, OffsetOrder, Plain};
+use crate::plain::{Directions, OffsetOrder, Plain, ZonedOrder};
 use crate::priorities::Priorities;
 use crate::random::{Seeds, Slot, Tausworthe};
 use crate::random_map::permutation_seed;
 use crate::recorded::{LogError, LogInput, Recorded};
 use crate::replay::{Replay, writes_before_sync};
-use crate::spread::Ranks;
+use crate::spread::{Ranks, Zones};
 use crate::workload::{DirectionMix, Workload, WorkloadError};
 
 /// The result of [`Generator::refill`].
@@ -219,10 +219,19 @@ fn plain(workload: &Workload, seeds: &Seeds) -> Option<Plain> {
     };
     let mixed = matches!(directions, Directions::Mixed(_));
     let seed = seeds.of(Slot::Offset);
+    let zones = Zones::new(&workload.pattern.distribution, seeds);
     let order = match (workload.pattern.access.random, mixed) {
         (true, _) if workload.covers_each_block_once() => {
             let permutation = Permutation::new(blocks, permutation_seed(seed, 0));
             OffsetOrder::Permuted { blocks: Lookahead::new(permutation), left: blocks }
+        }
+        (true, _) if zones.is_some() => {
+            let DirectionMix::Only(direction) = workload.direction_mix() else { return None };
+            if workload.wide_offsets(blocks) {
+                return None;
+            }
+            let stream = Tausworthe::new(seed);
+            OffsetOrder::Zoned(Box::new(ZonedOrder { zones: zones?, direction, stream, seed }))
         }
         (true, _) if workload.pattern.distribution != Distribution::Uniform => {
             let ranks = Ranks::new(&workload.pattern.distribution, blocks, &file.name, seeds)?;

@@ -3,13 +3,15 @@
 
 use std::ops::Range;
 
+use fsdyno_job::Direction;
+
 use crate::extent::Extent;
 use crate::generator::Refill;
 use crate::mix::Mix;
 use crate::op::{BLOCK_OPS, Block, Op, OpKind};
 use crate::permutation::Lookahead;
 use crate::random::{Tausworthe, never_rounds_up};
-use crate::spread::Ranks;
+use crate::spread::{Ranks, Zones};
 
 /// One file with one block size.
 #[derive(Clone, Debug)]
@@ -39,6 +41,17 @@ pub(crate) enum OffsetOrder {
     Uniform { stream: Tausworthe, seed: u64 },
     /// Any block at any time, some of them more often.
     Skewed(Box<Ranks>),
+    /// Any block of a zone that is drawn first, in one direction.
+    Zoned(Box<ZonedOrder>),
+}
+
+/// Zones of one direction, and the draws within them.
+#[derive(Clone, Debug)]
+pub(crate) struct ZonedOrder {
+    pub(crate) zones: Zones,
+    pub(crate) direction: Direction,
+    pub(crate) stream: Tausworthe,
+    pub(crate) seed: u64,
 }
 
 /// How the direction of the next request is found.
@@ -88,6 +101,16 @@ impl Plain {
                 fill(ops, size, directions, std::iter::repeat_with(|| start + ranks.draw() * size));
                 ops.len()
             }
+            OffsetOrder::Zoned(order) => {
+                let blocks = self.length / size;
+                let ZonedOrder { zones, direction, stream, .. } = &mut **order;
+                let block = || {
+                    let (first, count) = zones.draw(*direction, blocks, size);
+                    first + stream.below(count)
+                };
+                fill(ops, size, directions, std::iter::repeat_with(block).map(|block| start + block * size));
+                ops.len()
+            }
             OffsetOrder::SequentialMix { next, chosen } => {
                 let range = start..start + self.length;
                 fill_sequential_mix(ops, size, directions, range, next, chosen)
@@ -133,7 +156,11 @@ impl Plain {
             }
             OffsetOrder::Uniform { stream, seed } if self.repeats => *stream = Tausworthe::new(*seed),
             OffsetOrder::Skewed(ranks) if self.repeats => ranks.restart(),
-            OffsetOrder::Uniform { .. } | OffsetOrder::Skewed(_) => {}
+            OffsetOrder::Zoned(order) if self.repeats => {
+                order.zones.restart();
+                order.stream = Tausworthe::new(order.seed);
+            }
+            OffsetOrder::Uniform { .. } | OffsetOrder::Skewed(_) | OffsetOrder::Zoned(_) => {}
         }
         if let Directions::Mixed(mix) = &mut self.directions {
             mix.next_pass(self.repeats);

@@ -147,7 +147,10 @@ enum Edge {
 impl Edge {
     fn blocks(self, blocks: u64, block_bytes: u64) -> u64 {
         match self {
-            Edge::Percent(percent) => (u128::from(blocks) * u128::from(percent) / 100) as u64,
+            Edge::Percent(percent) => match blocks.checked_mul(percent) {
+                Some(hundredfold) => hundredfold / 100,
+                None => (u128::from(blocks) * u128::from(percent) / 100) as u64,
+            },
             Edge::Bytes(bytes) => bytes / block_bytes,
         }
     }
