@@ -10,6 +10,8 @@ pub use documents::{NamedDocument, documents};
 
 use fsdyno_results::{CpuIdleness, DiskRecord, RunRecord, Trust};
 use jiff::tz::TimeZone;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use entries::entries;
@@ -46,6 +48,7 @@ pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
 pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String {
     let RunRecord { schema, version, taken_ms, global_options, nodes, together, notes, findings, .. } = run;
     let clients = clients::clients(run);
+    let table = clients.is_none().then(|| Table::of(run));
     let mut document = Map::new();
     document.insert("fio version".into(), json!(version));
     document.insert("timestamp".into(), json!(taken_ms / 1000));
@@ -59,7 +62,7 @@ pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String
             if !global_options.is_empty() {
                 document.insert("global options".into(), options(global_options));
             }
-            document.insert("jobs".into(), Value::Array(rows(run, &Table::of(run), extras.bins)));
+            document.insert(JOBS.into(), Value::Null);
             let disks = disks_of(run);
             if !disks.is_empty() {
                 document.insert("disk_util".into(), disks.into_iter().map(disk).collect());
@@ -87,7 +90,44 @@ pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String
     } else if let Some(own) = remarks::object(run).filter(|_| extras.remarks) {
         document.insert("fsdyno".into(), own);
     }
-    text::print(&Value::Object(document))
+    let jobs = table.as_ref().map(|table| Jobs { run, table, plus: extras.bins });
+    text::print(&WithJobs { document: &document, jobs })
+}
+
+/// The key of the rows.
+const JOBS: &str = "jobs";
+
+/// A document whose rows are made one at a time, while it is written: those of many jobs take more memory than its text.
+struct WithJobs<'r> {
+    document: &'r Map<String, Value>,
+    /// Stands in place of the value of [`JOBS`].
+    jobs: Option<Jobs<'r>>,
+}
+
+struct Jobs<'r> {
+    run: &'r RunRecord,
+    table: &'r Table,
+    plus: bool,
+}
+
+impl Serialize for WithJobs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.document.len()))?;
+        for (key, value) in self.document {
+            match self.jobs.as_ref().filter(|_| key == JOBS) {
+                Some(jobs) => map.serialize_entry(key, jobs)?,
+                None => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Jobs<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer
+            .collect_seq(self.table.grouped_rows().map(|(row, group)| job::object(self.run, row, group, self.plus)))
+    }
 }
 
 fn rows(run: &RunRecord, table: &Table, plus: bool) -> Vec<Value> {

@@ -1,19 +1,23 @@
 //! Prints JSON in fio's layout: `"key" : value`, two blanks per level, six decimals for every float.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 
 /// The document and a line feed.
-pub(super) fn print(document: &Value) -> String {
+pub(super) fn print(document: &impl Serialize) -> String {
     let mut bytes = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut bytes, Layout { pretty: PrettyFormatter::with_indent(b"  ") });
     document.serialize(&mut serializer).expect("writing values to memory cannot fail");
     bytes.push(b'\n');
     let text = String::from_utf8(bytes).expect("the serializer writes UTF-8");
-    fsdyno_text::escape::json_report(&text).into_owned()
+    let escaped = match fsdyno_text::escape::json_report(&text) {
+        Cow::Owned(escaped) => Some(escaped),
+        Cow::Borrowed(_) => None,
+    };
+    escaped.unwrap_or(text)
 }
 
 struct Layout {
@@ -45,7 +49,7 @@ impl Formatter for Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[test]
     fn layout_numbers_and_escapes() {
