@@ -7,6 +7,8 @@
 mod cases;
 mod command;
 mod counting;
+mod depths;
+mod digest;
 mod machine;
 mod measure;
 mod pairs;
@@ -77,7 +79,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     let table = table::markdown(&lines);
     println!("\n{table}");
     if asked.write {
-        write_document(&bench, &table)?;
+        write_document(&bench, &lines, &table)?;
     }
     let missed: Vec<_> = lines.iter().filter(|line| line.is_missed() && line.deterministic).collect();
     for line in missed.iter().filter(|_| asked.gate) {
@@ -130,9 +132,9 @@ fn fio() -> Option<Tool> {
     Tool::find("fio", path).inspect_err(|error| eprintln!("fsdyno is measured alone: {error}")).ok()
 }
 
-fn write_document(bench: &Bench, table: &str) -> Result<(), String> {
+fn write_document(bench: &Bench, lines: &[Line], table: &str) -> Result<(), String> {
     let path = folder().join("docs/benchmarks.md");
-    let text = table::document(&machine::describe(bench), table);
+    let text = table::document(&machine::describe(bench), &digest::markdown(lines), table);
     let written = std::fs::create_dir_all(folder().join("docs")).and_then(|()| std::fs::write(&path, text));
     written.map_err(|error| format!("docs/benchmarks.md cannot be written: {error}"))
 }

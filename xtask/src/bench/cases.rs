@@ -61,6 +61,8 @@ pub(super) enum Kind {
     ManyJobs { jobs: u32, wall: Target, memory: Target, recorded_fio: &'static str },
     /// Wall time of laying out a file, s.
     Layout,
+    /// Instructions per I/O of many options at several iodepths.
+    Depths,
     /// Wall time of a command by `fsdyno time`, compared with fork, exec and wait, ms.
     Command,
 }
@@ -70,7 +72,11 @@ impl Kind {
     pub(super) fn is_deterministic(&self) -> bool {
         matches!(
             self,
-            Kind::Instructions { .. } | Kind::Allocations { .. } | Kind::SystemCalls { .. } | Kind::Memory { .. }
+            Kind::Instructions { .. }
+                | Kind::Depths
+                | Kind::Allocations { .. }
+                | Kind::SystemCalls { .. }
+                | Kind::Memory { .. }
         )
     }
 }
@@ -228,6 +234,34 @@ pub(super) const CASES: &[Case] = &[
             recorded_fio: 6576.0,
         },
     },
+    Case {
+        name: "instructions-bssplit",
+        title: "null, randread, iodepth 64, bssplit of two sizes",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64 --bssplit=4k/50:8k/50",
+            target: at_most(970.0, 400.0),
+            recorded_fio: 0.0,
+        },
+    },
+    Case {
+        name: "instructions-normal",
+        title: "null, randread, iodepth 64, normal",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64 --random_distribution=normal:50",
+            target: at_most(836.0, 420.0),
+            recorded_fio: 0.0,
+        },
+    },
+    Case {
+        name: "instructions-zoned",
+        title: "null, randread, iodepth 64, two zones",
+        kind: Kind::Instructions {
+            words: "--rw=randread --iodepth=64 --random_distribution=zoned:50/10:50/90",
+            target: at_most(420.0, 420.0),
+            recorded_fio: 0.0,
+        },
+    },
+    Case { name: "depths", title: "instructions per I/O at several iodepths", kind: Kind::Depths },
     Case {
         name: "allocations-qd64",
         title: "null, randread, iodepth 64",

@@ -48,6 +48,10 @@ impl Counter {
     }
 }
 
+pub(super) fn split(words: &str) -> Vec<String> {
+    words.split_whitespace().map(str::to_owned).collect()
+}
+
 /// The count per I/O of `tool`, from runs of `ios.0` and `ios.1` I/Os.
 pub(super) fn per_io(
     counter: Counter,

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use super::cases::{Bound, COMMAND, Case, FREE, Kind, LAYOUT, SIXTEEN_JOBS, START, Source, Target};
 use super::command;
-use super::counting::{self, Counter};
+use super::counting::{self, Counter, split};
+use super::depths;
 use super::pairs::{self, Pairs};
 use super::table::{self, Better, Line};
 use super::tool::{self, JobCost, Tool, Wrapped};
@@ -55,11 +56,14 @@ impl Bench {
             Kind::ManyJobs { jobs, wall, memory, recorded_fio } => self.many_jobs(*jobs, *wall, *memory, recorded_fio),
             Kind::Layout => self.layout().map(|line| vec![line]),
             Kind::Command => self.command(),
+            Kind::Depths => Ok(depths::lines(&self.ours, &self.directory)),
         };
         let deterministic = case.kind.is_deterministic();
         let mut lines = lines.unwrap_or_else(|reason| vec![failed_line(case, reason)]);
         for line in &mut lines {
-            line.case = case.title.to_owned();
+            if line.case.is_empty() {
+                line.case = case.title.to_owned();
+            }
             line.deterministic = deterministic;
         }
         lines
@@ -229,10 +233,6 @@ fn null_words(words: &str) -> Vec<String> {
     split(&format!("--name=null --thread --ioengine=null --size=64g {words}"))
 }
 
-fn split(words: &str) -> Vec<String> {
-    words.split_whitespace().map(str::to_owned).collect()
-}
-
 /// Writes a file of incompressible bytes to the device.
 fn write_file(path: &PathBuf, bytes: usize) -> Result<(), String> {
     use std::io::Write as _;
@@ -291,6 +291,7 @@ fn failed_line(case: &Case, reason: String) -> Line {
         Kind::SixteenJobs => SIXTEEN_JOBS,
         Kind::Layout => LAYOUT,
         Kind::Command => COMMAND,
+        Kind::Depths => FREE,
     };
     Line { ours: None, note: Some(reason), ..single("", None, 0.0, if target == FREE { FREE } else { target }) }
 }

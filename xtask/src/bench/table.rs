@@ -160,9 +160,11 @@ fn bound(bound: Bound) -> String {
 }
 
 /// The text of docs/benchmarks.md.
-pub(super) fn document(machine: &[String], table: &str) -> String {
+pub(super) fn document(machine: &[String], digest: &str, table: &str) -> String {
     format!(
         "# Benchmarks\n\n\
+         Ten figures of the table below, which says how each is made. A figure of 2 in the last column: fio needs twice as much.\n\n\
+         {digest}\n\
          The latest result of `cargo xtask bench --write`. Unless a case says otherwise, requests are 4 KiB, each block\n\
          is used once, and all latencies are recorded. fio runs with `thread=1`. Values are medians unless marked as means.\n\
          \"times better\" is the median ratio of the rounds: fio / fsdyno for a cost, fsdyno / fio for a rate.\n\
