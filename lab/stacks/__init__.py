@@ -1,5 +1,6 @@
 """The stacks of the lab, in order of value."""
 
+from .devices import Devices
 from .fuse import Bindfs, Fuse
 from .guest import Dm
 from .host_filesystems import Btrfs, Loop, Overlay, Tmpfs
@@ -24,5 +25,6 @@ STACKS = {
         Throttle(),
         Dm(),
         CaseC(),
+        Devices(),
     )
 }

@@ -56,11 +56,7 @@ class Guest(Place):
     """A running guest. `setup` names the script in guest/ that makes the mounts; `variables` are its environment."""
 
     def __init__(self, room, options, setup: str, variables: dict[str, str], disks=(), tap=""):
-        super().__init__(variables)
-        self.room = room
-        self.jobs = 0
-        self.events: queue.Queue[str] = queue.Queue()
-        self.answers: dict[str, callable] = {}
+        self.prepare(room, variables)
         self.output, output_end = os.pipe()
         self.errors, errors_end = os.pipe()
         self.control, control_end = os.pipe()
@@ -92,7 +88,6 @@ class Guest(Place):
             ]
             if tap:
                 words.append(f"vec0:transport=tap,ifname={tap},depth=128,gro=1")
-            self.write_variables(room.path / "variables.sh", variables)
             shim = room.path / "umlstate.so"
             do("cc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", shim, LAB / "umlstate.c")
             subprocess.Popen(
@@ -108,6 +103,18 @@ class Guest(Place):
             )
         for end in ends:
             os.close(end)
+        self.begin_to_listen()
+
+    def prepare(self, room, variables: dict[str, str]) -> None:
+        """What any guest has before it starts."""
+        Place.__init__(self, variables)
+        self.room = room
+        self.jobs = 0
+        self.events: queue.Queue[str] = queue.Queue()
+        self.answers: dict[str, callable] = {}
+        self.write_variables(room.path / "variables.sh", variables)
+
+    def begin_to_listen(self) -> None:
         threading.Thread(target=self.listen, daemon=True).start()
 
     @staticmethod

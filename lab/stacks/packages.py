@@ -35,6 +35,10 @@ PACKAGES = {
     "pkg-config": "pkg-config",
     "/usr/include/fuse3/fuse.h": "libfuse3-dev",
     "npm": "npm",
+    "qemu-system-x86_64": "qemu-system-x86",
+    "/bin/busybox": "busybox-static",
+    "cpio": "cpio",
+    "depmod": "kmod",
 }
 
 # Programs that single tests use inside a stack. Without them these tests are skipped, and the stack still runs.
@@ -55,6 +59,9 @@ PACKAGES |= FOR_TESTS
 
 S3RVER = "s3rver@3.7.1"
 """A small S3 server. This version accepts the multipart uploads of s3fs."""
+KERNELS = TOOLS / "kernel"
+KERNEL = str(KERNELS / "boot/vmlinuz-*")
+"""Debian's kernel for the virtual machine, unpacked beside the other tools."""
 S3RVER_PROGRAM = TOOLS / "node_modules" / ".bin" / "s3rver"
 
 
@@ -82,6 +89,8 @@ def install(needs) -> None:
         say(f"installing {S3RVER}")
         TOOLS.mkdir(parents=True, exist_ok=True)
         attempt("npm", "install", "--prefix", TOOLS, "--no-audit", "--no-fund", "--no-package-lock", S3RVER)
+    if KERNEL in missing(needs):
+        unpack_kernel()
     still = missing(needs)
     if still:
         raise CannotStand(f"still missing after the installation: {', '.join(still)}")
@@ -94,7 +103,30 @@ def install_packages(packages: list[str]) -> None:
     attempt("apt-get", "install", "-y", "--no-install-recommends", *packages)
 
 
-def attempt(*words) -> None:
+def unpack_kernel() -> None:
+    """Unpacks the kernel that the distribution would install, with its modules; nothing of it is installed."""
+    if shutil.which("apt-get") is None:
+        raise CannotStand("no apt-get here, which would bring the kernel of the virtual machine")
+    needed = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], capture_output=True, text=True).stdout
+    names = [line.split()[-1] for line in needed.splitlines() if "Depends: linux-image-" in line]
+    if not names:
+        raise CannotStand("apt-cache knows no linux-image-amd64")
+    say(f"unpacking {names[0]}")
+    # The folder appears when it is whole.
+    unfinished = TOOLS / f"kernel.{os.getpid()}"
+    unfinished.mkdir(parents=True)
+    try:
+        attempt("apt-get", "download", names[0], folder=unfinished)
+        (package,) = unfinished.glob("*.deb")
+        attempt("dpkg-deb", "-x", package, unfinished)
+        package.unlink()
+        attempt("depmod", "-b", unfinished, names[0].removeprefix("linux-image-").removesuffix("-unsigned"))
+        unfinished.rename(KERNELS)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def attempt(*words, folder: Path | None = None) -> None:
     """Runs an installer. If it fails, the stack cannot run on this machine, which is a reason to skip."""
     words = [str(word) for word in words]
     ended = subprocess.run(
@@ -103,6 +135,7 @@ def attempt(*words) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        cwd=folder,
         env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
     )
     if ended.returncode != 0:
