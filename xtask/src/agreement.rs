@@ -21,7 +21,7 @@ const CANNOT_STAND: i32 = 77;
 /// Needs root, for the stacks of the lab. FSDYNO_BIN and FIO_BIN name other binaries.
 #[derive(Debug, clap::Parser)]
 #[command(name = "cargo xtask agreement")]
-struct Asked {
+struct Arguments {
     /// Pairs of runs of each job; fewer than 5 say nothing about a median.
     #[arg(long, default_value = "7", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(5..))]
     pairs: usize,
@@ -38,7 +38,7 @@ struct Asked {
 
 /// Measures; `Ok(false)`: the tools differ somewhere.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
-    let Some(asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
+    let Some(asked) = crate::words::asked::<Arguments>(words)? else { return Ok(true) };
     if asked.list {
         TARGETS.iter().for_each(|target| println!("{:<16} {}", target.name, target.title));
         return Ok(true);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        let asked = |words: &str| crate::words::tests::asked::<Asked>(words);
+        let asked = |words: &str| crate::words::tests::asked::<Arguments>(words);
         assert_eq!(asked("--pairs 9 --target nfs").unwrap().pairs, 9);
         assert!(asked("--pairs 4").unwrap_err().contains("5.."));
         assert!(asked("--target").unwrap_err().contains("value is required"));

@@ -28,7 +28,7 @@ use tool::Tool;
 /// FSDYNO_BIN and FIO_BIN name other binaries.
 #[derive(Debug, clap::Parser)]
 #[command(name = "cargo xtask bench")]
-struct Asked {
+struct Arguments {
     /// Shorter runs, under two minutes in all; fio's instruction counts are the recorded ones.
     #[arg(long)]
     quick: bool,
@@ -50,7 +50,7 @@ struct Asked {
 
 /// Runs the benchmark; `Ok(false)`: a bound of the gate is missed.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
-    let Some(asked) = crate::words::asked::<Asked>(arguments)? else { return Ok(true) };
+    let Some(asked) = crate::words::asked::<Arguments>(arguments)? else { return Ok(true) };
     let wanted: Vec<_> = CASES.iter().filter(|case| asked.wants(case.name, &case.kind)).collect();
     if asked.list {
         for case in &wanted {
@@ -97,7 +97,7 @@ fn objections(tool: &Tool, is_static: bool) -> Result<Vec<&'static str>, String>
     Ok(objections)
 }
 
-impl Asked {
+impl Arguments {
     fn wants(&self, name: &str, kind: &Kind) -> bool {
         let named = self.case.is_empty() || self.case.iter().any(|part| name.contains(part.as_str()));
         named && (!self.gate || kind.is_deterministic())
@@ -146,14 +146,14 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        assert!(asked::<Asked>("--quick --case null").unwrap().quick);
-        assert!(asked::<Asked>("--case").unwrap_err().contains("value is required"));
-        assert!(asked::<Asked>("--fast").unwrap_err().contains("Usage"));
+        assert!(asked::<Arguments>("--quick --case null").unwrap().quick);
+        assert!(asked::<Arguments>("--case").unwrap_err().contains("value is required"));
+        assert!(asked::<Arguments>("--fast").unwrap_err().contains("Usage"));
     }
 
     #[test]
     fn the_gate_asks_only_what_no_neighbour_disturbs() {
-        let gate = asked::<Asked>("--gate").unwrap();
+        let gate = asked::<Arguments>("--gate").unwrap();
         let timed = CASES.iter().filter(|case| matches!(case.kind, Kind::Job { .. } | Kind::Start)).count();
         let gated = CASES.iter().filter(|case| gate.wants(case.name, &case.kind)).count();
         assert!(timed > 0 && gated > 0 && gated + timed <= CASES.len());

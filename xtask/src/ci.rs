@@ -150,7 +150,7 @@ fn all(chore: Chore, words: &[String], first: &[Step], last: &[Step]) -> Outcome
         println!("== test: FAILED: {message}");
         Counts { failed: 1, ..Counts::default() }
     });
-    counts.failed += failed_first + failed(last) + left(&before, &files()?);
+    counts.failed += failed_first + failed(last) + files_left(&before, &files()?);
     end(counts)
 }
 
@@ -187,7 +187,7 @@ fn files() -> Result<Vec<String>, String> {
 }
 
 /// Tests must not leave files in the work tree: returns 1, with a message, if they left or changed some.
-fn left(before: &[String], after: &[String]) -> u64 {
+fn files_left(before: &[String], after: &[String]) -> u64 {
     let new = new_of(before, after);
     if !new.is_empty() {
         println!("== files: FAILED: left in the work tree, or changed there:\n{}", new.join("\n"));

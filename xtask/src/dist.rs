@@ -31,7 +31,7 @@ use release::{Made, Release, epoch};
 /// instead of that of the last commit.
 #[derive(Debug, clap::Parser)]
 #[command(name = "cargo xtask dist")]
-struct Asked {
+struct Arguments {
     /// Only for x86_64-linux, aarch64-linux or x86_64-windows; may be repeated.
     #[arg(long, value_name = "NAME")]
     platform: Vec<String>,
@@ -63,7 +63,7 @@ struct Asked {
 
 /// Makes a release; `Ok(false)`: a part of it was left out.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
-    let Some(asked) = crate::words::asked::<Asked>(arguments)? else { return Ok(true) };
+    let Some(asked) = crate::words::asked::<Arguments>(arguments)? else { return Ok(true) };
     let platforms = crate::words::named(PLATFORMS, &asked.platform, |platform| platform.name)?;
     let release = Release {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -112,7 +112,7 @@ pub(crate) fn without_objects() -> Result<bool, String> {
 /// Makes everything that is asked for around the programs, and the checksums.
 fn make(
     release: &Release,
-    asked: &Asked,
+    asked: &Arguments,
     programs: &[(&Platform, PathBuf)],
     left_out: &mut Vec<String>,
 ) -> Result<(), String> {

@@ -19,7 +19,7 @@ fn documents() -> Vec<Document> {
 const COMPAT_HEAD: &str = "\
 # Compatibility with fio 3.42
 
-Every option of fio 3.42 and what becomes of it here. **full**: as in fio. **partial**: as far as the text says.
+Every option of fio 3.42 and its state in fsdyno. **full**: as in fio. **partial**: with the limits that the text names.
 **accepted without effect**: read, checked and noted; the text says why a job that fio runs can neither fail nor take
 longer here. **not yet**: ends the run by name before the first byte. **rejected**: likewise, for good. Nothing is
 ignored in silence.

@@ -23,7 +23,7 @@ const CANNOT_STAND: i32 = 77;
 /// What it prints goes with the release: the counts, and each caution for a person to judge.
 #[derive(Debug, clap::Parser)]
 #[command(name = "cargo xtask soak")]
-struct Asked {
+struct Arguments {
     /// How often each line runs on each target: once makes some 250 runs in ten minutes.
     #[arg(long, default_value = "1", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     rounds: usize,
@@ -37,7 +37,7 @@ struct Asked {
 
 /// Runs everything; `Ok(false)`: an honest run was called invalid.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
-    let Some(asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
+    let Some(asked) = crate::words::asked::<Arguments>(words)? else { return Ok(true) };
     if asked.list {
         TARGETS.iter().for_each(|target| println!("{}", target.name));
         return Ok(true);
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        let asked = |words: &str| crate::words::tests::asked::<Asked>(words);
+        let asked = |words: &str| crate::words::tests::asked::<Arguments>(words);
         assert_eq!(asked("--rounds 3 --target xfs").unwrap().rounds, 3);
         assert!(asked("--rounds 0").unwrap_err().contains("1.."));
         assert!(asked("--fast").unwrap_err().contains("Usage"));

@@ -11,7 +11,7 @@ use crate::agreement::ours;
 /// Each comparison runs for 1 s a turn on a file of 64 MiB. FSDYNO_BIN names another binary.
 #[derive(Debug, PartialEq, clap::Parser)]
 #[command(name = "cargo xtask winners")]
-struct Asked {
+struct Arguments {
     /// How many; 60 take two hours.
     #[arg(long, default_value = "60", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     comparisons: usize,
@@ -26,7 +26,7 @@ struct Asked {
 
 /// Runs the comparisons; `Ok(false)`: too many winners among equal places, or a slower one was found too seldom.
 pub(crate) fn run(words: &[String]) -> Result<bool, String> {
-    let Some(mut asked) = crate::words::asked::<Asked>(words)? else { return Ok(true) };
+    let Some(mut asked) = crate::words::asked::<Arguments>(words)? else { return Ok(true) };
     let own = std::env::temp_dir().join(format!("winners-{}", std::process::id()));
     if asked.places.is_empty() {
         asked.places = ["first", "second"].map(|name| own.join(name)).to_vec();
@@ -50,7 +50,7 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
 }
 
 /// Number of comparisons that name a winner in any pattern, and number with the first place as winner.
-fn count(asked: &Asked) -> Result<(usize, usize), String> {
+fn count(asked: &Arguments) -> Result<(usize, usize), String> {
     let program = std::env::var_os("FSDYNO_BIN").map_or_else(ours, |program| Ok(program.into()))?;
     let (mut named, mut found) = (0, 0);
     for number in 1..=asked.comparisons {
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn words_are_understood_or_refused() {
-        let asked = |words: &str| crate::words::tests::asked::<Asked>(words);
-        assert_eq!(asked("--comparisons 3").unwrap(), Asked { comparisons: 3, slower: false, places: Vec::new() });
+        let asked = |words: &str| crate::words::tests::asked::<Arguments>(words);
+        assert_eq!(asked("--comparisons 3").unwrap(), Arguments { comparisons: 3, slower: false, places: Vec::new() });
         assert_eq!(asked("--slower /a /b").unwrap().places.len(), 2);
         assert!(asked("--slower").unwrap_err().contains("PLACES"));
         assert!(asked("--comparisons 0").unwrap_err().contains("1.."));

@@ -112,7 +112,8 @@ pub(crate) fn estimate(rows: &[&Row], metric: Metric) -> Result<Estimate, String
         found.value = found.runs.median().unwrap_or(found.value);
     }
     // A percentile of too few values stays unknown, whatever the number of runs.
-    if let (Some(interval), false) = (found.runs.around(within), matches!(found.within, Spread::Percentile(_))) {
+    if let (Some(interval), false) = (found.runs.judged_interval(within), matches!(found.within, Spread::Percentile(_)))
+    {
         let (low, high) = (interval.low.min(found.value), interval.high.max(found.value));
         found.spread = Spread::Known(Interval { low, high, ..interval });
     }

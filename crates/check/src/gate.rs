@@ -100,7 +100,7 @@ pub(crate) fn look(condition: &Condition, facts: &PathFacts, in_memory: bool) ->
 
 /// Takes a lock on a file in the work directory, and checks that it excludes another one.
 pub(crate) fn try_lock(lock: Lock, work: &WorkDirectory) -> Outcome {
-    match locked(lock, work.held()) {
+    match locked(lock, work.open_directory()) {
         Ok(outcome) => outcome,
         Err(error) => Outcome::Broken(format!("the lock was refused: {}", reason(&error))),
     }
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(look(&Condition::Lock(Lock::Flock), &facts("ext4"), false), None);
         assert!(matches!(try_lock(Lock::Flock, &work), Outcome::Holds(_)));
         assert!(matches!(try_lock(Lock::Fcntl, &work), Outcome::Holds(_)));
-        let gone = std::sync::Arc::clone(work.held());
+        let gone = std::sync::Arc::clone(work.open_directory());
         work.close(false, &mut |_| {}).unwrap();
         assert!(locked(Lock::Fcntl, &gone).is_err());
     }

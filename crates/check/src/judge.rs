@@ -236,7 +236,8 @@ impl<'a> ResolvedRequirement<'a> {
         if verdict == Verdict::Inconclusive {
             answer.cap_s = Some(ran.cap_s);
         } else if let Some(count) = found.scarce {
-            let text = "fewer than ten lie beyond this percentile, so that tables have none: what it can be decides";
+            let text =
+                "fewer than ten lie beyond this percentile, so that tables show no value: its possible range decides";
             answer.caveats.push(format!("of {} values {text}", number(count as f64)));
         }
         if answer.verdict == Verdict::Pass && margin_percent < THIN_MARGIN_PERCENT {
@@ -250,7 +251,7 @@ impl<'a> ResolvedRequirement<'a> {
             |interval: &Interval| interval.judge(self.requirement.bound, limit * self.requirement.unit_size);
         match &found.spread {
             _ if at_end => format!("the whole interval of the last third {does} the limit"),
-            Spread::Percentile(none) => format!("{none}, but all that it can be {does} the limit"),
+            Spread::Percentile(none) => format!("{none}, but its possible range {does} the limit"),
             Spread::Known(interval) if by_interval(interval) != verdict => {
                 let runs = found.runs.count();
                 format!("the interval holds the limit, but each of the {runs} runs {does} it by more than half of it")

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fsdyno_guide::nodes::{Asking, SHARED_FILE};
-use fsdyno_guide::smallfiles::{Done, NodeRole, Phase, Suite};
+use fsdyno_guide::smallfiles::{NodeRole, Phase, PhaseResult, Suite};
 use fsdyno_guide::watch::Step;
 use fsdyno_guide::{Problem, Watcher};
 use fsdyno_job::{Job, Memory, Outcome};
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_results::{ActiveSpan, Node, Note, RunRecord};
-use fsdyno_run::{Control, JointRun, OtherRanks, Part, Ready};
+use fsdyno_run::{Control, JointRun, LayoutPart, OtherRanks, Ready};
 
 use crate::agreement::Views;
 use crate::frames;
@@ -179,7 +179,7 @@ impl Link {
     /// Fills this rank's part of the files that the first one makes for all, and waits until they are complete.
     pub(crate) fn lay_out_part(&self, ready: &Ready<'_>, control: &Control) {
         let Some(Body::Files(files)) = self.meet(self.at(Round::Made)) else { return };
-        let part = Part { number: self.rank, of: self.running.load(Ordering::Relaxed) };
+        let part = LayoutPart { number: self.rank, of: self.running.load(Ordering::Relaxed) };
         let bytes = ready.fill_part(&files, part, control);
         self.meet(Reached { bytes, ..self.at(Round::Filled) });
         self.meet(self.at(Round::LaidOut));
@@ -299,7 +299,7 @@ impl Link {
         asking: Asking<'_>,
         step: &Step,
         watcher: &mut dyn Watcher,
-    ) -> Result<Done, Problem> {
+    ) -> Result<PhaseResult, Problem> {
         self.give_task(suite.place(), Task::Phase(suite.order(phase))).map_err(Problem::new)?;
         let node = suite.node();
         let agreed = self.agree_on(Ok(node.clone()));

@@ -59,10 +59,10 @@ pub struct Lost {
 }
 
 impl Lost {
-    fn of(mut away: Vec<Flight>, silent: Option<std::time::Duration>) -> Option<Lost> {
-        sort::by_key(&mut away, |flight| flight.start_ns);
-        let oldest = away.iter().take(LostRequests::LISTED_MAX).map(|flight| flight.op).collect();
-        if away.is_empty() { None } else { Some(Lost { count: away.len(), oldest, silent }) }
+    fn of(mut in_flight: Vec<Flight>, silent: Option<std::time::Duration>) -> Option<Lost> {
+        sort::by_key(&mut in_flight, |flight| flight.start_ns);
+        let oldest = in_flight.iter().take(LostRequests::LISTED_MAX).map(|flight| flight.op).collect();
+        if in_flight.is_empty() { None } else { Some(Lost { count: in_flight.len(), oldest, silent }) }
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) use flow::{Flow, connected};
 pub(crate) use moved::Moved;
 use row::{moves_data, works_on_names};
 
-pub(crate) use row::{Done, FilesOn, FuseBackend, Row, touches_nothing};
+pub(crate) use row::{DirectionTotals, FilesOn, FuseBackend, Row, touches_nothing};
 
 /// Least number of bytes that says anything about a cache: readahead and filesystem metadata move as many.
 pub(crate) const BYTES_MIN: u64 = 256 << 10;
@@ -156,7 +156,7 @@ impl<'r> Stage<'r> {
     }
 
     /// The addition to a sentence whose figures are those of several rows together.
-    pub(crate) fn together(&self) -> String {
+    pub(crate) fn shared_figures_note(&self) -> String {
         match &self.rows[..] {
             [_] | [] => String::new(),
             rows => {

@@ -4,8 +4,8 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{PhaseRecord, Row as StudyRow, RunRecord, Study, TreeRecord};
 
-use crate::between::{Everywhere, jobs_everywhere};
 use crate::evidence::{BYTES_MIN, Evidence, Row, Stage, Transfer};
+use crate::node_comparison::{JobOnNodes, jobs_on_nodes};
 use crate::passes::Passes;
 use crate::phases::OnNode;
 use crate::traps::page_cache::cold_bytes;
@@ -121,7 +121,7 @@ pub fn examined(study: &Study, rows: &[&StudyRow]) -> Option<Examination> {
 /// Whether the passes of a phase took long enough on each node to show a slow node.
 fn records_compared(rows: &[&StudyRow], done: &[(u64, u64)]) -> bool {
     let first = rows.iter().find_map(|row| row.run.as_ref()?.jobs.first());
-    first.is_some_and(|first| Everywhere::of_phase(first, done).nodes.len() == done.len())
+    first.is_some_and(|first| JobOnNodes::of_phase(first, done).nodes.len() == done.len())
 }
 
 /// Whether an aspect of a timed command's runs could be examined.
@@ -207,9 +207,7 @@ fn of_row(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, aspect: Asp
         Aspect::SlowNode => {
             let nodes = evidence.record.nodes.len();
             (nodes > 1).then(|| {
-                jobs_everywhere(evidence.record)
-                    .iter()
-                    .any(|job| job.first.name == row.name && job.nodes.len() == nodes)
+                jobs_on_nodes(evidence.record).iter().any(|job| job.first.name == row.name && job.nodes.len() == nodes)
             })
         }
         Aspect::Length => Some(true),

@@ -3,12 +3,12 @@
 //! nothing.
 #![forbid(unsafe_code)]
 
-mod between;
 mod document;
 mod evidence;
 mod examined;
 mod explanation;
 pub mod limits;
+mod node_comparison;
 mod one_per_cause;
 mod passes;
 mod phases;

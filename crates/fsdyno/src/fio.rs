@@ -38,7 +38,7 @@ use remarks::Remarks;
 use screen::{Every, GrowingRecord, ProgressRules, Screen, ScreenState};
 
 /// The last line of `--help`.
-const OWN_COMMANDS: &str = "Commands beside fio's, such as doctor and report, are listed by `fsdyno help`.\n";
+const OWN_COMMANDS: &str = "Other commands than fio's, such as doctor and report, are listed by `fsdyno help`.\n";
 
 /// Runs a fio command line; `words` are those after the program's name.
 pub(crate) fn run(words: &[OsString]) -> ExitCode {

@@ -22,8 +22,8 @@ pub(crate) struct Report {
     /// Runs: a name or the beginning of one, a baseline's name, a file that `--record` saved, or `last`.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<String>,
-    /// Write to this file; its extension selects the format: .html, .md, .csv, .prom, .json, .txt. A directory takes fio's
-    /// JSON of each row.
+    /// Write to this file; its extension selects the format: .html, .md, .csv, .prom, .json, .txt. A directory gets
+    /// fio's JSON of each row.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The format [default: by the extension of FILE; else fio's normal report for its runs, Markdown for others].

@@ -42,7 +42,7 @@ const ADVICE: [Advice; 22] = [
     ),
     advice("ranks-apart", "measure for longer", Some("--runtime=60")),
     advice("request-size", "look at the file's extents (filefrag -v) and at the device's largest request", None),
-    advice("shared-file", "give each job a file of its own", None),
+    advice("shared-file", "give each job its own file", None),
     advice("too-short", "use more files, or a longer --limit", Some("--files=1001")),
     advice("too-short", "measure for longer", Some("--runtime=60")),
     advice("unwritten-data", "run again: the question writes its files before it reads them", None),

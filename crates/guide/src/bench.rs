@@ -46,7 +46,7 @@ pub fn run_line(
         Problem::new(sentences.join("\n"))
     })?;
     if let Some(work) = conditions.work {
-        planned.plan.confine_to(work.held()).map_err(|path| {
+        planned.plan.confine_to(work.open_directory()).map_err(|path| {
             let (path, work) = (path.display(), work.directory().display());
             Problem::new(format!("{path} lies outside {work}, the directory of this question"))
         })?;

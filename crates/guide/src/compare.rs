@@ -135,7 +135,7 @@ pub(crate) fn check_names(places: &[Place]) -> Result<(), Problem> {
     for (index, place) in places.iter().enumerate() {
         if places[..index].iter().any(|other| other.name == place.name) {
             return Err(Problem::new(format!("two paths have the name {}", place.name))
-                .with_next("give each path a name of its own: NAME=PATH"));
+                .with_next("give each path its own name: NAME=PATH"));
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use fsdyno_results::{Note, RunRecord};
 use fsdyno_run::Control;
 
 use crate::bench::{Conditions, run_line};
-use crate::smallfiles::{Done, NodeRole, Phase, Suite};
+use crate::smallfiles::{NodeRole, Phase, PhaseResult, Suite};
 use crate::watch::Step;
 use crate::{Problem, Watcher};
 
@@ -49,7 +49,7 @@ pub trait Nodes {
         asking: Asking<'_>,
         step: &Step,
         watcher: &mut dyn Watcher,
-    ) -> Result<Done, Problem> {
+    ) -> Result<PhaseResult, Problem> {
         suite.perform(phase, asking.control, step, watcher)
     }
 }

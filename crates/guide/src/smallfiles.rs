@@ -29,7 +29,7 @@ pub use phase_on_nodes::PhaseOrder;
 pub use phases::Phase;
 use rows::Rows;
 pub use rows::judge_passes;
-pub use suite::{Done, Suite};
+pub use suite::{PhaseResult, Suite};
 
 /// Number of passes over all phases, each on new files, if they stay within [`PASSES_S`]. Only repetition shows how
 /// reliable a figure of a few milliseconds is. The figures are medians.
@@ -181,13 +181,13 @@ fn make_suite(
     role: NodeRole,
     study_run: &mut StudyRun<'_>,
 ) -> Result<Suite, Problem> {
-    Suite::new(work.held(), options.clone(), role, &mut |path| study_run.watcher.looks(path))
+    Suite::new(work.open_directory(), options.clone(), role, &mut |path| study_run.watcher.looks(path))
 }
 
 /// Runs the published shell loops unchanged, in a directory of their own.
 fn run_loops(study_run: &mut StudyRun<'_>, work: &WorkDirectory, round: u32) -> Result<(), Problem> {
     study_run.watcher.looks(&work.file("shell"));
-    let directory = work.held().make("shell").map_err(|error| Problem::new(error.to_string()))?;
+    let directory = work.open_directory().make("shell").map_err(|error| Problem::new(error.to_string()))?;
     let loops =
         [("shell-write", "write, shell loop", shell::WRITE_LOOP), ("shell-read", "read, shell loop", shell::READ_LOOP)];
     for (index, (pattern, title, script)) in loops.into_iter().enumerate() {

@@ -130,7 +130,7 @@ impl WorkDirectory {
     }
 
     /// The open directory.
-    pub fn held(&self) -> &Arc<Directory> {
+    pub fn open_directory(&self) -> &Arc<Directory> {
         &self.directory
     }
 

@@ -1,7 +1,7 @@
 //! The table of differences from fio that we have chosen. COMPAT.md shows it.
 
-mod beside;
 mod language;
+mod other_engines;
 mod recorded;
 mod runs;
 
@@ -24,7 +24,7 @@ const fn difference(written: &'static str, fio: &'static str, here: &'static str
 
 const EARLY: &str = "a job must not end before its size";
 
-const GIVEN: &str = "what was given is what is done";
+const GIVEN: &str = "an option that is given is followed";
 
 const MISREAD: &str = "a silent misreading measures something else than was asked for";
 
@@ -35,5 +35,5 @@ pub fn of_language() -> &'static [Difference] {
 
 /// All differences, in the order of COMPAT.md.
 pub fn differences() -> impl Iterator<Item = &'static Difference> {
-    language::LANGUAGE.iter().chain(runs::RUNS).chain(recorded::RECORDED).chain(beside::BESIDE)
+    language::LANGUAGE.iter().chain(runs::RUNS).chain(recorded::RECORDED).chain(other_engines::OTHER_ENGINES)
 }

@@ -132,7 +132,7 @@ mod tests {
         let (text, _) = printed(command_help(Some("readwrite")));
         let head: Vec<&str> = text.lines().take(6).collect();
         insta::assert_snapshot!(head.join("\n"), @r"
-                  rw: Which way the data goes, in which order
+                  rw: Direction and order of the I/O
                alias: readwrite
                 type: word of the list below
              default: read

@@ -227,7 +227,7 @@ fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
     job.files.read_only = rules.settings.read_only;
     let engine = job.submission.engine;
     if rules.settings.read_only && engine.always_changes() {
-        let text = format!("fio: ioengine={} changes what it works on, but fio is in read-only mode", engine.name());
+        let text = format!("fio: ioengine={} changes its files, but fio is in read-only mode", engine.name());
         rules.refuse("ioengine", text, "use ioengine=filestat, or leave --readonly out");
     }
     if rules.settings.read_only && job.pattern.access.modifies() {
@@ -459,7 +459,8 @@ fn check_verify(job: &Job, rules: &mut Rules<'_>) {
 fn check_states(job: &Job, rules: &mut Rules<'_>) {
     let Some(verify) = &job.verify else { return };
     if verify.state_load && job.pattern.access.writes && !verify.only {
-        let text = "verify_state_load has no effect: the job writes what it verifies. Add verify_only, or read";
+        let text =
+            "verify_state_load has no effect: the job writes the blocks that it verifies. Add verify_only, or read";
         rules.warn(WarningCode::WithoutEffect, "verify_state_load", text);
     }
 }

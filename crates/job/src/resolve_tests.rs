@@ -402,7 +402,7 @@ fn the_messages_people_search_for() {
         ("--rw=ranread", "        valid values: read       Sequential read"),
         ("--rw=ranread", "did you mean randread?"),
         ("--ioengine=foo", "fio: engine foo not loadable"),
-        ("--ioengine=rbd", "past every filesystem"),
+        ("--ioengine=rbd", "without a filesystem"),
         ("--bs=4k-16k", "bsrange=4k-16k"),
         ("--runtime=10sec", "write 10s"),
         ("--size=1.5g", "write 1536m"),
@@ -417,7 +417,7 @@ fn the_messages_people_search_for() {
 #[test]
 fn engines_that_change_what_they_read_are_no_readers() {
     for engine in ["filedelete", "filecreate", "filerename", "dircreate", "dirdelete", "falloc"] {
-        assert!(refused(&format!("--readonly --ioengine={engine}")).contains("changes what it works on"), "{engine}");
+        assert!(refused(&format!("--readonly --ioengine={engine}")).contains("changes its files"), "{engine}");
     }
     assert_eq!(codes("--readonly --ioengine=filestat --stat_type=lstat"), []);
 }

@@ -117,7 +117,7 @@ pub enum Eta {
     Never,
 }
 
-/// `--findings`: where findings and notes of ours go beside fio's output.
+/// `--findings`: where findings and notes of fsdyno go beside fio's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Findings {
     /// At the end of the normal report and in an object of the JSON document; on standard error only if that is a

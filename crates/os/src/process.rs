@@ -16,7 +16,7 @@ use crate::system::held_signals::HeldSignals;
 
 /// Which of the two processes runs this code.
 #[derive(Debug)]
-pub enum Side {
+pub enum ForkSide {
     /// The first process.
     Old {
         /// Number of the new process.

@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use crate::summary::Grid;
 
-pub use found::{Case, Found};
+pub use found::{Case, FindingGroup};
 pub use next::Step;
 pub(crate) use nodes::overlap_of_phases;
 pub use nodes::{NodeFigures, NodesOfTest, Spread};
@@ -60,7 +60,7 @@ pub struct Headline {
     /// The nodes of each test that ran on several.
     pub nodes: Vec<NodesOfTest>,
     /// The findings, each kind once for each target, the worst first.
-    pub findings: Vec<Found>,
+    pub findings: Vec<FindingGroup>,
 }
 
 /// What `--json` prints of a study: the answer, then the whole study.
@@ -198,7 +198,7 @@ impl TrustLine {
     }
 }
 
-fn trust(tests: &[TestFigures], findings: &[Found]) -> TrustLine {
+fn trust(tests: &[TestFigures], findings: &[FindingGroup]) -> TrustLine {
     if tests.is_empty() {
         // Nothing was examined.
         return TrustLine {
@@ -251,8 +251,8 @@ fn not_visible(tests: &[TestFigures]) -> Vec<String> {
 
 /// The kinds of findings with their targets, `CPU contention (local, nfs)`: each kind once, whatever its severity and
 /// next step on each target.
-fn titles<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<String> {
-    let mut kinds: Vec<(&Found, Vec<&str>)> = Vec::new();
+fn titles<'a>(findings: impl Iterator<Item = &'a FindingGroup>) -> Vec<String> {
+    let mut kinds: Vec<(&FindingGroup, Vec<&str>)> = Vec::new();
     for found in findings {
         match kinds.iter_mut().find(|(first, _)| first.id == found.id) {
             Some((_, targets)) if targets.contains(&found.target.as_str()) => {}

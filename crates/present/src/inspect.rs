@@ -125,7 +125,7 @@ pub fn tree(layers: &[Layer]) -> Vec<(String, String)> {
 
 /// Adds a layer and those below it. `before`: the branch in front of the layer, and in front of those below.
 fn grow(layer: &Layer, before: [&str; 2], lines: &mut Vec<(String, String)>) {
-    let aside = if layer.aside { " (other files)" } else { "" };
+    let aside = if layer.holds_other_data { " (other files)" } else { "" };
     lines.push((before[0].to_owned(), format!("{layer}{aside}")));
     for (index, below) in layer.below.iter().enumerate() {
         let [branch, rest] = if index + 1 == layer.below.len() { ["└ ", "  "] } else { ["├ ", "│ "] };

@@ -122,7 +122,7 @@ impl RunRecord {
     /// Makes the record of one machine the record of one of `ranks` ranks, to be merged with the others.
     pub fn take_part(&mut self, part: RankRecord, ranks: u32) {
         let windows = part.spans.iter().map(ActiveWindow::of).collect();
-        self.together = Some(RanksRecord { ranks, missing: Vec::new(), windows });
+        self.ranks_record = Some(RanksRecord { ranks, missing: Vec::new(), windows });
         if let [Node { part: own, .. }] = &mut self.nodes[..] {
             *own = Some(part);
         }
@@ -130,14 +130,14 @@ impl RunRecord {
 
     /// Adds ranks without results: then the record is not complete.
     pub fn lacks(&mut self, missing: Vec<MissingRank>) {
-        let together = self.together.get_or_insert_default();
+        let together = self.ranks_record.get_or_insert_default();
         together.merge(RanksRecord { missing, ..RanksRecord::default() });
         self.complete = false;
     }
 
     /// The ranks without results.
     pub fn missing_ranks(&self) -> &[MissingRank] {
-        self.together.as_ref().map_or(&[], |together| &together.missing)
+        self.ranks_record.as_ref().map_or(&[], |together| &together.missing)
     }
 
     /// The machines that ranks ran on. Several ranks of one machine share its name up to the last colon.
@@ -174,7 +174,7 @@ impl RunRecord {
         self.prepare(options_differ);
         let nodes = others.iter().map(|other| other.nodes.len()).sum::<usize>() + self.nodes.len();
         // Lost ranks count: the others have left out their series before they knew.
-        let nodes = nodes.max(self.together.as_ref().map_or(0, |together| together.ranks as usize));
+        let nodes = nodes.max(self.ranks_record.as_ref().map_or(0, |together| together.ranks as usize));
         let has_shed = others.iter().any(|other| other.notes.iter().any(is_of_series));
         let sheds = nodes > SERIES_NODES_MAX || has_shed;
         let nodes = if sheds { usize::MAX } else { nodes };
@@ -235,7 +235,7 @@ impl RunRecord {
             command: _,
             global_options: _,
             nodes,
-            together,
+            ranks_record: together,
             jobs,
             notes,
             signal,
@@ -250,7 +250,7 @@ impl RunRecord {
         self.jobs.extend(jobs.into_iter().map(|job| JobRecord { node: job.node + before, ..job }));
         self.nodes.extend(nodes);
         if let Some(together) = together {
-            self.together.get_or_insert_default().merge(together);
+            self.ranks_record.get_or_insert_default().merge(together);
         }
         self.notes.extend(notes);
         self.findings.extend(findings);

@@ -41,8 +41,8 @@ pub struct RunRecord {
     /// The machines that the run used. There is one, unless records were merged; all have different names.
     pub nodes: Vec<Node>,
     /// How the ranks of a run on several nodes ran together; `None`: a run on one machine, or nobody watched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub together: Option<RanksRecord>,
+    #[serde(default, rename = "together", skip_serializing_if = "Option::is_none")]
+    pub ranks_record: Option<RanksRecord>,
     /// One entry per worker, by thread number.
     pub jobs: Vec<JobRecord>,
     /// Notes that the reader must know.

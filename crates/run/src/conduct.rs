@@ -542,7 +542,7 @@ impl<'run> Conductor<'run> {
             command: self.heading.command.clone(),
             global_options: self.heading.global_options.clone(),
             nodes: vec![self.node(elapsed_ns)],
-            together: None,
+            ranks_record: None,
             jobs: jobs.into_iter().map(|job| self.steady_states.complete(job)).collect(),
             notes: self.heading.notes.iter().chain(&self.shared.plan.notes).cloned().collect(),
             signal: self.shared.control.signal(),

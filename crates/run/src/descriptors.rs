@@ -57,14 +57,14 @@ fn stages(plan: &Plan) -> BTreeMap<u32, Stage> {
 }
 
 /// The number of descriptors that this process may still open; `None`: no limit is known.
-fn left(limit: &fsdyno_probe::Fact<Option<u64>>, limits: &Limits) -> Option<u64> {
+fn descriptors_left(limit: &fsdyno_probe::Fact<Option<u64>>, limits: &Limits) -> Option<u64> {
     let limit = (*limit.as_ref().ok()?)?;
     Some(limit.saturating_sub(limits.descriptors.clone().unwrap_or(0) + BRIEF))
 }
 
 /// A sentence if the jobs that begin together need more open files than the limit allows.
 pub(crate) fn refusal(plan: &Plan, limits: &Limits) -> Option<String> {
-    let left = left(&limits.open_files_hard, limits)?;
+    let left = descriptors_left(&limits.open_files_hard, limits)?;
     let stage = stages(plan).into_values().max_by_key(|stage| stage.at_once)?;
     if stage.at_once <= left {
         return None;
@@ -85,7 +85,7 @@ pub(crate) fn refusal(plan: &Plan, limits: &Limits) -> Option<String> {
 
 /// The number of files that the ledger may hold open without taking what a worker needs later.
 pub(crate) fn watched_max(plan: &Plan, limits: &Limits) -> usize {
-    let left = left(&limits.open_files_hard, limits).map(|left| left.saturating_sub(most(plan)));
+    let left = descriptors_left(&limits.open_files_hard, limits).map(|left| left.saturating_sub(most(plan)));
     left.map_or(WATCHED_MAX, |left| WATCHED_MAX.min(left as usize))
 }
 
@@ -96,7 +96,7 @@ fn most(plan: &Plan) -> u64 {
 
 /// Raises the soft limit to the hard one if the plan needs it.
 pub(crate) fn allow(plan: &Plan, limits: &Limits) {
-    if left(&limits.open_files, limits).is_some_and(|left| most(plan) + WATCHED_MAX as u64 > left) {
+    if descriptors_left(&limits.open_files, limits).is_some_and(|left| most(plan) + WATCHED_MAX as u64 > left) {
         // If the limit cannot be raised, opening a file fails and says so.
         let _ = fsdyno_os::process::raise_open_files();
     }

@@ -20,7 +20,7 @@ use fsdyno_workload::{Content, RepeatedBlocks};
 
 use crate::plan::LayoutMethod;
 pub(crate) use meter::{Meter, Progress};
-pub use parts::Part;
+pub use parts::LayoutPart;
 pub(crate) use parts::{fill_range, has_all_parts, make_empty, take_back};
 use write_behind::WriteBehind;
 

@@ -36,7 +36,7 @@ pub use control::Control;
 pub use fsdyno_drive::{Bounds, Published, Queueing, Silence, WorkerCell, WorkerState, now_ms};
 pub use fsdyno_drive::{InflateError, inflate_log};
 pub use idleness::{UnitWork, calibrate_unit_work};
-pub use layout::Part;
+pub use layout::LayoutPart;
 pub use line::{Conditions, Line, PlannedLine, ProbedLine, Ready};
 pub use logs::claim_logs;
 pub use other_ranks::{JointRun, OtherRanks};

@@ -14,7 +14,7 @@ use fsdyno_results::{Host, Node, Note, RANKS_APART, RunRecord, Severity};
 use crate::account::blank_record;
 use crate::conduct::{Heading, Observer, conduct};
 use crate::descriptors;
-use crate::layout::Part;
+use crate::layout::LayoutPart;
 use crate::layout_steps::shared_files::fill_part;
 use crate::plan::{self, Plan};
 use crate::replay::{self, Replaying};
@@ -181,7 +181,7 @@ impl Ready<'_> {
     }
 
     /// Fills the part of this rank in files that the first rank has made; returns the bytes.
-    pub fn fill_part(&self, made: &[(PathBuf, u64)], part: Part, control: &Control) -> u64 {
+    pub fn fill_part(&self, made: &[(PathBuf, u64)], part: LayoutPart, control: &Control) -> u64 {
         fill_part(&self.planned.plan, made, part, control)
     }
 

@@ -290,9 +290,7 @@ impl Planning<'_> {
                 "io_submit_mode=offload: the CPU time of the threads that make the calls is not in the job's"
                     .to_owned();
             if job.submission.engine == EngineName::IoUring {
-                text.push_str(
-                    ", and each has a ring of its own, which neither polls nor has registered files or buffers",
-                );
+                text.push_str(", and each has its own ring, which neither polls nor has registered files or buffers");
             }
             self.note("offload", Severity::Info, job, text);
         } else if job.submission.offload && job.submission.engine.has_paths() {

@@ -34,7 +34,7 @@ use crate::ledger::slices_max;
 use crate::plan::{PlannedFile, WorkerPlan};
 use crate::verification::{self, state};
 use between_passes::between_passes;
-use command::When;
+use command::CommandTime;
 use finish::finish;
 pub(crate) use refused::Refused;
 
@@ -47,7 +47,7 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let prepared = state::verifiable(plan).and_then(|verifiable| {
         let locked = process::apply(plan)?;
         let failed = |refused: Refused| Refused { message: format!("fio: {}", refused.message), ..refused };
-        command::run(When::Before, index, shared).map_err(failed)?;
+        command::run(CommandTime::Before, index, shared).map_err(failed)?;
         let recording = recording::open(plan, shared)?;
         prepare(plan, shared, cell).map(|files| (files, verifiable, locked, recording))
     });
@@ -59,7 +59,7 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
         }
     };
     let mut end = work(index, shared, files, verifiable, recording)?;
-    if let Err(refused) = command::run(When::After, index, shared) {
+    if let Err(refused) = command::run(CommandTime::After, index, shared) {
         end.notes.push(verification::note(&plan.job.name, "postrun-failed", refused.message));
     }
     Some(end)

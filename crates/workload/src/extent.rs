@@ -79,7 +79,7 @@ impl Extent {
     }
 
     /// Number of requests of `size` bytes that are left in this pass.
-    pub(crate) fn left(&self, size: u64) -> u64 {
+    pub(crate) fn requests_left(&self, size: u64) -> u64 {
         if self.time_based {
             return u64::MAX;
         }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn the_last_request_may_exceed_the_bytes() {
         let mut extent = extent(10 << 10, 1, false);
-        assert_eq!(extent.left(4096), 3);
+        assert_eq!(extent.requests_left(4096), 3);
         extent.issue(3, 12 << 10);
         assert!(extent.is_over());
     }

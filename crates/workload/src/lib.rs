@@ -46,7 +46,7 @@ pub use generator::{Generator, Refill};
 pub use newest::greatest_common_divisor;
 pub use op::{BLOCK_OPS, Block, NO_INSTANT, Op, OpKind, TRIMMED, UNNUMBERED};
 pub use random::random_seeds;
-pub use recorded::{LogError, LogInput, MergeError, Part, ReplayedFile, Summary, merge};
+pub use recorded::{LogError, LogInput, MergeError, ReplayedFile, Summary, TraceToMerge, merge};
 pub use saved::{LastWrites, SavedState, StateError};
 pub use verify::{Expected, Mismatch, Seal, crc32c};
 pub use workload::{FileRange, Workload, WorkloadError};

@@ -66,7 +66,7 @@ pub(crate) enum Directions {
 impl Plain {
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
         let size = self.size;
-        let most = self.extent.left(size).min(BLOCK_OPS as u64);
+        let most = self.extent.requests_left(size).min(BLOCK_OPS as u64);
         if most == 0 && self.extent.is_over() {
             return Refill::Done;
         }

@@ -18,7 +18,7 @@ use fsdyno_job::{Access, ReplayOptions};
 use crate::op::{BLOCK_OPS, Block, NO_INSTANT};
 use input::FromBegin;
 pub use input::LogInput;
-pub use merge::{MergeError, Part, merge};
+pub use merge::{MergeError, TraceToMerge, merge};
 pub use records::LogError;
 use records::Records;
 

@@ -28,7 +28,7 @@ pub(super) fn make(release: &Release, programs: &[(&Platform, PathBuf)], place: 
             copy(&trees.join("share/doc/fsdyno").join(name), &root.join("licences").join(name))?;
         }
         std::fs::create_dir_all(root.join(VOLUME)).map_err(cannot("make", &root))?;
-        tree::settle(&root, release.epoch)?;
+        tree::set_modes_and_time(&root, release.epoch)?;
         output(command("chmod").arg("1777").arg(root.join(VOLUME)))?;
         manifests.push(image(release, platform, &layout, &root)?);
     }

@@ -83,7 +83,7 @@ impl Library {
         for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
             copy(&folder().join(name), &documents.join(name))?;
         }
-        tree::settle(&tree, release.epoch)?;
+        tree::set_modes_and_time(&tree, release.epoch)?;
         Ok(tree)
     }
 

@@ -117,7 +117,7 @@ pub(super) fn deb(release: &Release, package: &Package, platform: &Platform, tre
     let sums =
         output(command("sh").args(["-c", "find usr -type f -print0 | sort -z | xargs -0 md5sum"]).current_dir(&root))?;
     write(&root.join("DEBIAN/md5sums"), sums)?;
-    tree::settle(&usr, release.epoch)?;
+    tree::set_modes_and_time(&usr, release.epoch)?;
     if *is_whole {
         let script = root.join("DEBIAN/prerm");
         write(&script, format!("#!/bin/sh\nset -e\nif [ \"$1\" = remove ]; then\n    {TAKE_BACK}\nfi\n"))?;
@@ -133,7 +133,7 @@ pub(super) fn deb(release: &Release, package: &Package, platform: &Platform, tre
 pub(super) fn rpm(release: &Release, package: &Package, platform: &Platform, tree: &Path) -> Made {
     let root = tree.with_extension("rpm");
     below_usr(package, tree, &root)?;
-    tree::settle(&root.join("usr"), release.epoch)?;
+    tree::set_modes_and_time(&root.join("usr"), release.epoch)?;
     let place = root.with_extension("build");
     let specification = place.join("fsdyno.spec");
     write(&specification, specified(release, package, &root)?)?;

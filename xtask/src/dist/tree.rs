@@ -89,14 +89,14 @@ impl Documents {
         let documents = tree.join("share/doc/fsdyno");
         write(&documents.join("LICENCES-OF-DEPENDENCIES.txt"), &self.licences)?;
         write(&documents.join("fsdyno.cdx.json"), &self.components)?;
-        settle(&tree, release.epoch)?;
+        set_modes_and_time(&tree, release.epoch)?;
         Ok(tree)
     }
 }
 
 /// Sets fixed modes and one time for all files: everybody may read them and run programs, whatever umask the building
 /// person has.
-pub(super) fn settle(tree: &Path, epoch: u64) -> Result<(), String> {
+pub(super) fn set_modes_and_time(tree: &Path, epoch: u64) -> Result<(), String> {
     output(command("chmod").args(["-R", "u=rwX,go=rX"]).arg(tree))?;
     let programs = tree.join("bin");
     for entry in std::fs::read_dir(&programs).map_err(cannot("read", &programs))?.flatten() {

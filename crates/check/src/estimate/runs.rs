@@ -46,7 +46,7 @@ impl Runs {
 
     /// The interval of the variation within and between the runs, by which they are judged; 99 % from three runs on.
     /// One or two runs only have the variation within, and decide by their distance.
-    pub(super) fn around(&self, within: Option<Interval>) -> Option<Interval> {
+    pub(super) fn judged_interval(&self, within: Option<Interval>) -> Option<Interval> {
         match (within, STUDENT_99.of_runs(&self.values)) {
             (Some(one), Some(other)) => Some(other.joined(one)),
             (one, other) => one.or(other),
@@ -72,7 +72,7 @@ impl Runs {
         if let Some(verdict) = self.far_away(bound, limit).filter(|found| within.judge(bound, limit) == *found) {
             return verdict;
         }
-        let sure = match self.around(Some(within)).filter(|_| self.count() >= RUNS_MIN) {
+        let sure = match self.judged_interval(Some(within)).filter(|_| self.count() >= RUNS_MIN) {
             Some(between) => between,
             None => Interval { low: within.low / self.wide(), high: within.high * self.wide(), ..within },
         };
@@ -154,7 +154,7 @@ mod tests {
                 let mut chance = Chance(0x9e37_79b9_7f4a_7c15 ^ (index * 100 + count) as u64);
                 let held = (0..CASES).filter(|_| {
                     let (runs, within) = runs(world, count, &mut chance);
-                    runs.around(Some(within)).is_some_and(|found| found.low <= 1.0 && 1.0 <= found.high)
+                    runs.judged_interval(Some(within)).is_some_and(|found| found.low <= 1.0 && 1.0 <= found.high)
                 });
                 let share = held.count() as f64 / CASES as f64;
                 assert!(share >= 0.92, "world {index}, {count} runs: {share}");
@@ -216,15 +216,15 @@ mod tests {
         let within = Interval { low: 0.99, high: 1.01, confidence: 0.95 };
         let differing = Runs::new(vec![0.9, 1.0, 1.1], false);
         assert_eq!(differing.judge(within, Bound::AtMost, 1.2), Verdict::Inconclusive);
-        let found = differing.around(Some(within)).unwrap();
+        let found = differing.judged_interval(Some(within)).unwrap();
         assert!(found.low < 0.8 && found.high > 1.25, "{found:?}");
         let same = Runs::new(vec![1.0; 3], false);
         assert_eq!(
-            same.around(Some(within)),
+            same.judged_interval(Some(within)),
             Some(Interval { confidence: 0.99, ..within }),
             "that of three runs decides"
         );
         assert_eq!(same.judge(within, Bound::AtMost, 1.02), Verdict::Pass);
-        assert_eq!(Runs::new(vec![1.0; 2], false).around(None), None);
+        assert_eq!(Runs::new(vec![1.0; 2], false).judged_interval(None), None);
     }
 }

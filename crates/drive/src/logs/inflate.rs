@@ -23,7 +23,7 @@ pub enum InflateError {
     #[error("{0}")]
     Write(io::Error),
     /// The file is not a compressed log, or it is damaged.
-    #[error("-3: this is no log that log_store_compressed=1 has written, or not all of it")]
+    #[error("-3: this is not a log that log_store_compressed=1 has written, or not all of it")]
     Damaged,
 }
 

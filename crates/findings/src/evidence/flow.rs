@@ -10,7 +10,7 @@ use fsdyno_results::evidence::{
 };
 
 use super::moved::{self, Moved};
-use super::row::{Done, FuseBackend, Row};
+use super::row::{DirectionTotals, FuseBackend, Row};
 use fsdyno_results::Transfer;
 
 /// Differences between the first and the last sample of a stage.
@@ -164,7 +164,7 @@ impl<'r> Flow<'r> {
 
     /// Replaces the application's bytes by those of these rows, which leave out the ramp.
     pub(super) fn of_rows(self, rows: &[Row<'_>]) -> Flow<'r> {
-        let sum = |part: fn(Done) -> u64| {
+        let sum = |part: fn(DirectionTotals) -> u64| {
             let of = |row: &Row<'_>| {
                 ReadWrite { read: row.done(Transfer::Read), write: row.done(Transfer::Write) }.map(part)
             };

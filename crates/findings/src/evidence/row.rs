@@ -69,13 +69,13 @@ const MOSTLY_WITH_SERVER: [&str; 16] = [
 
 /// What a row did in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Done {
+pub(crate) struct DirectionTotals {
     pub(crate) bytes: u64,
     pub(crate) ios: u64,
     pub(crate) runtime_ms: u64,
 }
 
-impl Done {
+impl DirectionTotals {
     pub(crate) fn bytes_per_s(self) -> f64 {
         if self.runtime_ms == 0 { 0.0 } else { self.bytes as f64 * 1000.0 / self.runtime_ms as f64 }
     }
@@ -275,9 +275,9 @@ impl<'r> Row<'r> {
         self.workers.iter().flat_map(|worker| worker.directions.iter())
     }
 
-    pub(crate) fn done(&self, direction: Transfer) -> Done {
+    pub(crate) fn done(&self, direction: Transfer) -> DirectionTotals {
         let of_it = self.directions().filter(|(other, _)| *other == direction.into());
-        of_it.map(|(_, one)| one).fold(Done::default(), |sum, one| Done {
+        of_it.map(|(_, one)| one).fold(DirectionTotals::default(), |sum, one| DirectionTotals {
             bytes: sum.bytes.saturating_add(one.bytes),
             ios: sum.ios.saturating_add(one.ios),
             runtime_ms: sum.runtime_ms.max(one.runtime_ms),

@@ -4,7 +4,7 @@ use fsdyno_results::{Finding, Node, PhaseRecord, Row, RunRecord};
 use fsdyno_stats::sort;
 
 use super::judged;
-use crate::between;
+use crate::node_comparison;
 use crate::passes::Passes;
 use crate::traps::{foreign_load, slow_node, too_noisy, too_short};
 
@@ -92,7 +92,7 @@ pub(super) fn judge(whole: &Passes<'_>, nodes: &[OnNode<'_>], rows: &[&Row]) -> 
     if let Some(first) = rows.iter().filter_map(|row| row.run.as_ref()?.jobs.first()).next().filter(|_| !is_said) {
         let names: Vec<&str> = nodes.iter().map(|on_node| on_node.node.name.as_str()).collect();
         let all: Vec<_> = nodes.iter().map(OnNode::done).collect();
-        found.extend(slow_node::of(&names, &between::Everywhere::of_phase(first, &all)));
+        found.extend(slow_node::of(&names, &node_comparison::JobOnNodes::of_phase(first, &all)));
     }
     sort::by_key(&mut found, |finding| std::cmp::Reverse(finding.severity));
     found

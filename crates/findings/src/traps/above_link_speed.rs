@@ -51,7 +51,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             "{} is more than {interface} can carry ({}): a cache on this machine answered{}",
             rate(fastest),
             rate(link),
-            stage.together()
+            stage.shared_figures_note()
         );
         let report = Report::new(ID, Severity::Invalid, row.name).number("rate of the job", fastest, "B/s").number(
             "speed of the link",

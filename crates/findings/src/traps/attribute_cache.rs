@@ -16,9 +16,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "stat calls that never left the client",
     happens: "An NFS client caches the attributes of a file for 3 to 60 s (acregmin, acregmax), those of a directory \
               for 30 to 60 s. A loop of stat calls then measures this machine, not the server.",
-    seen: "Applies to phases of stat calls and to the engines filestat and dirstat, from 64 operations on. Counted \
-           are the requests that can answer a stat: GETATTR, LOOKUP, ACCESS, READDIR, READDIRPLUS, OPEN. Fewer than \
-           one request for two operations is a caution. In a phase that is meant to run from the cache it is \
+    seen: "Applies to phases of stat calls and to the engines filestat and dirstat, from 64 operations on. The \
+           requests that can answer a stat are counted: GETATTR, LOOKUP, ACCESS, READDIR, READDIRPLUS, OPEN. Fewer \
+           than one request for two operations is a caution. In a phase that is meant to run from the cache it is \
            information only.",
     advice: "For a cold number wait longer than acregmax, drop the caches, or mount with noac. Report hot and cold \
              numbers side by side.",

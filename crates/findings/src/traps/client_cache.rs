@@ -2,8 +2,8 @@
 
 use fsdyno_results::{Finding, RunRecord, Severity};
 
-use crate::between::{Everywhere, jobs_everywhere};
 use crate::explanation::Explanation;
+use crate::node_comparison::{JobOnNodes, jobs_on_nodes};
 use crate::report::Report;
 use crate::units::number;
 
@@ -13,12 +13,12 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T38",
     title: "A node probably read from its own cache",
-    happens: "What a node has written or read before is in its cache. It then reads at the speed of memory, and the total \
-              contains bytes that the server never sent.",
-    seen: "IOPS of reads of each node beside those of the others, with three nodes or more. A caution if a node is more than \
-           three median absolute deviations above the median and does at least twice the median. Where counters of the mount \
-           are visible, page-cache and nfs-data-cache say it of each node.",
-    advice: "Let each node read what another one wrote, use direct I/O, or more data than a node has memory.",
+    happens: "Data that a node has written or read before are in its cache. The node then reads them at the speed of \
+              memory, and the total contains bytes that the server never sent.",
+    seen: "The read IOPS of each node are compared with those of the others, with three nodes or more. A caution if a \
+           node is more than three median absolute deviations above the median and does at least twice the median. \
+           Where the counters of the mount are visible, page-cache and nfs-data-cache judge each node.",
+    advice: "Let each node read files that another one wrote, use direct I/O, or more data than a node has memory.",
     documented: "IOR, option -C; mdtest, option -N; Leys et al., Detecting outliers (2013): three deviations",
 };
 
@@ -26,15 +26,15 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 const FASTER: f64 = 2.0;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
-    let only_reads = |job: &Everywhere<'_>| {
+    let only_reads = |job: &JobOnNodes<'_>| {
         let moved = &job.first.directions;
         moved.read.ios > 0 && moved.write.ios == 0
     };
-    let jobs = jobs_everywhere(record).into_iter().filter_map(Everywhere::at_full_speed);
+    let jobs = jobs_on_nodes(record).into_iter().filter_map(JobOnNodes::at_full_speed);
     jobs.filter(only_reads).flat_map(|job| fast_nodes(record, &job)).collect()
 }
 
-fn fast_nodes(record: &RunRecord, job: &Everywhere<'_>) -> Vec<Finding> {
+fn fast_nodes(record: &RunRecord, job: &JobOnNodes<'_>) -> Vec<Finding> {
     let Some(distance) = job.usual_distance() else { return Vec::new() };
     let median = job.median();
     let most = (median + distance).max(median * FASTER);
@@ -50,7 +50,7 @@ fn fast_nodes(record: &RunRecord, job: &Everywhere<'_>) -> Vec<Finding> {
         let report = Report::new(ID, Severity::Caution, &job.first.name)
             .number("IOPS of the node", done.iops, "1/s")
             .number("IOPS of the others", median, "1/s");
-        let next = "let each node read what another one wrote, use direct I/O, or more data than a node has memory";
+        let next = "let each node read files that another one wrote, use direct I/O, or more data than a node has memory";
         Finding { node: Some(name.clone()), ..report.says(cause, next) }
     })
     .collect()

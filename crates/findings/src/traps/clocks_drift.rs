@@ -12,10 +12,11 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T41",
     title: "A node's clock ran at another speed",
-    happens: "Rates and latencies of a node are counted by its own clock. A clock that was set or ran at another speed during \
-              the run falsifies them, and the time in which all nodes were active as well.",
-    seen: "Each clock is compared with that of rank 0 before and after the run. A caution if both differ by more than 1 ms and \
-           500 ppm of the time, beyond what the comparison can be wrong by: the kernel never adjusts a clock faster than that.",
+    happens: "Rates and latencies of a node are counted by its own clock. A clock that was set or ran at another speed \
+              during the run falsifies them, and also the time in which all nodes were active.",
+    seen: "Each clock is compared with that of rank 0 before and after the run. A caution if both differ by more than \
+           1 ms and 500 ppm of the time, beyond the error of the comparison: the kernel never adjusts a clock faster \
+           than that.",
     advice: "Look at the time service of that node (chronyc tracking, timedatectl), and at its clock source.",
     documented: "adjtimex(2); ntpd documentation, maximum slew rate of 500 PPM",
 };
@@ -27,7 +28,7 @@ const SHARE: f64 = 500e-6;
 const LEAST_NS: f64 = 1e6;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
-    let windows = record.together.iter().flat_map(|together| &together.windows);
+    let windows = record.ranks_record.iter().flat_map(|together| &together.windows);
     // Stages run one after the other.
     let whole_ns = windows.map(ActiveWindow::whole_ns).fold(0u64, u64::saturating_add);
     record.nodes.iter().filter_map(|node| judge(node, whole_ns as f64)).collect()

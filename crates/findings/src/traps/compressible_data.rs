@@ -20,10 +20,10 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               compresses or deduplicates. The number then counts bytes that were never stored.",
     seen: "Before the run, from the buffer options, a caution: zeros, one repeated pattern, or buffers of which half \
            or more compresses away. After the run, from 256 KiB on: compressed extents in the extent map, and the \
-           bytes that the device moved; of squashfs and erofs, which compress all they hold, the latter alone. It is not \
-           checked where a cache can have kept bytes from the device. Reported \
-           when a tenth is saved; invalid when the device moved less than half. Of a timed command, on mounts that compress: a \
-           caution if the device wrote less than half of what was made dirty, from 1 MiB on.",
+           bytes that the device moved; on squashfs and erofs, which compress all data, only the bytes. Not checked \
+           where a cache can have kept bytes away from the device. Reported when a tenth is saved; invalid when the \
+           device moved less than half. For a timed command, on mounts that compress: a caution if the device wrote \
+           less than half of the bytes that were made dirty, from 1 MiB on.",
     advice: "Keep the default random data: no zero_buffers, buffer_pattern or buffer_compress_percentage. Add \
              --refill_buffers=1 where the storage deduplicates. If you compress on purpose, report the ratio.",
     documented: "fio documentation, zero_buffers, buffer_compress_percentage, refill_buffers; btrfs(5); elbencho issue 75",
@@ -43,7 +43,7 @@ pub(crate) fn of_command(target: &Target, row: &StudyRow) -> Option<Finding> {
     let (made_dirty, written) = dirty_and_written(target, row).filter(|_| compresses(target))?;
     let saved = missing(made_dirty, written)?;
     let cause = format!(
-        "the command wrote {}, and the storage {}: it compresses, so that the time is that of data like these",
+        "the command wrote {}, and the storage {}: it compresses, so that the time holds only for data that compress as well",
         size(made_dirty),
         size(written)
     );
@@ -122,7 +122,7 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
         if direction == Transfer::Read { "read" } else { "written" },
         size(moved),
         storage.witness,
-        stage.together()
+        stage.shared_figures_note()
     );
     Some(
         Report::new(ID, severity, row.name)

@@ -18,13 +18,13 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               other processes are busy, or there are more jobs than CPUs. Throughput falls and latencies grow, but \
               not because of the storage. If the storage's own work uses the CPUs (a FUSE daemon, kernel threads of \
               io_uring), the rate is what this machine gets, and the row stays ok.",
-    seen: "Steal time of the machine from 10 % on. CPU throttling by the control group from 5 % of the time on: it is \
-           named before all others, since a thread that it holds waits for a CPU, too. I/O threads that waited for a \
-           CPU for 20 % of their time or more, and who used at least half of that CPU time. \
-           A caution; information if the storage's own work used the CPUs. Of a phase of operations on names the same \
-           shares, over all its passes: its threads must have waited for 4 ms altogether. For a timed command: the \
-           same limits of steal and throttling, over all its runs where none of them takes 0.2 s. Or the CPUs were busy for 90 % of the time or more, others had 25 % of \
-           it, and the command itself computed for less than 95 % of its time.",
+    seen: "Steal time of the machine from 10 % on. CPU throttling by the control group from 5 % of the time on: this \
+           cause is named first, because a throttled thread also waits for a CPU. I/O threads that waited for a CPU \
+           for 20 % of their time or more; the finding names who used at least half of that CPU time. A caution; \
+           information if the storage's own work used the CPUs. For a phase of operations on names the same shares \
+           count, over all its passes, if its threads waited for 4 ms altogether. For a timed command: the same limits \
+           of steal and throttling, over all its runs where none of them takes 0.2 s. Or the CPUs were busy for 90 % \
+           of the time or more, others had 25 % of it, and the command itself computed for less than 95 % of its time.",
     advice: "Run on an idle machine, with no more jobs than CPUs and without a CPU limit.",
     documented: "proc(5), /proc/stat and schedstat; linux Documentation/admin-guide/cgroup-v2.rst, cpu.stat",
 };
@@ -245,7 +245,7 @@ impl Quota {
         let cpus = row.storage.and_then(|storage| storage.cgroup.cpus.value().copied().flatten());
         let limit = match cpus {
             Some(cpus) => format!("its limit is {} CPUs ({FILES})", number(cpus)),
-            None => format!("its limit stands in {FILES}"),
+            None => format!("its limit is in {FILES}"),
         };
         Some(Quota { limit, times: grown(end.throttled_count, begin.throttled_count).unwrap_or(0.0), share })
     }

@@ -19,9 +19,10 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               journalling use the page cache, FUSE does what its daemon decides, btrfs caches compressed extents. The \
               number is then the cache's, although direct=1 was set.",
     seen: "From 256 KiB on, the bytes that the devices or the server delivered are compared with the bytes read. \
-           Reported from 10 % from a cache on, invalid from 50 % on. Otherwise pages of the files that entered the page cache (cachestat) during a \
-           run with direct I/O only: a caution from a quarter of the bytes on, without what others may have brought there. Thin volumes and images with holes are \
-           not checked, since reads of holes need no device.",
+           Reported when 10 % or more came from a cache, invalid from 50 % on. Otherwise the pages of the files count \
+           that entered the page cache (cachestat) during a run with direct I/O only: a caution from a quarter of the \
+           bytes on, without those that others may have brought there. Thin volumes and images with holes are not \
+           checked, since reads of holes need no device.",
     advice: "Run `fsdyno inspect` on the path to see its filesystem. For ZFS set primarycache=metadata on a test \
              dataset; for btrfs switch compression off. Otherwise use files much larger than memory.",
     documented: "open(2), O_DIRECT; statx(2), STATX_DIOALIGN; OpenZFS pull request 10018; linux fuse ->direct_IO",
@@ -72,7 +73,7 @@ fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
         size(asked),
         size(delivered),
         percent(share),
-        stage.together()
+        stage.shared_figures_note()
     );
     let report =
         Report::new(ID, severity, row.name).bytes("bytes read by the job", asked).bytes("bytes delivered", delivered);
@@ -97,7 +98,7 @@ fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
         "{} of the files entered the page cache while {} moved with direct I/O: the I/O was not direct{}",
         size(grown),
         size(moved),
-        stage.together()
+        stage.shared_figures_note()
     );
     let report = Report::new(ID, Severity::Caution, row.name)
         .bytes("growth of the page cache", grown)

@@ -18,14 +18,15 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "A backup, an update, another test or the write-back of earlier data shares the device. Each gets a part \
               of its throughput, and the next run gets another part.",
     seen: "Bytes that the device read beyond those that this process requested. Bytes that the device wrote while the \
-           run wrote nothing and laid out no file. Bytes that the disk below the file of a loop device moved beyond what \
-           that device did, at every level. Bytes that the device moved in a short look before the run. A \
-           caution from 10 % of the run's own bytes and 1 MiB/s on; during the run from 16 MiB on. Operations on names \
-           move few bytes of their own. Beside a phase it is a caution from 16 MiB/s before the first one on, or from \
-           16 MiB read or 64 MiB written during its passes beyond all that its operations can have caused. A timed \
-           command: from 16 MiB/s and 10 % of its own bytes in a tenth of a second before it, or from 16 MiB and 10 % \
-           read beyond its own, or written while it wrote nothing. Others' writes beside its own are told from 64 MiB \
-           on where control groups of version 2 count them, and cannot be told from the filesystem's elsewhere.",
+           run wrote nothing and laid out no file. Bytes that the disk below the file of a loop device moved beyond \
+           what that device did, at every level. Bytes that the device moved while it was watched for a moment before \
+           the run. A caution from 10 % of the run's own bytes and 1 MiB/s on; during the run from 16 MiB on. \
+           Operations on names move few bytes themselves. For a phase it is a caution from 16 MiB/s before the first \
+           pass on, or from 16 MiB read or 64 MiB written during its passes beyond all bytes that its operations can \
+           have caused. For a timed command: from 16 MiB/s and 10 % of its own bytes in a tenth of a second before it, \
+           or from 16 MiB and 10 % read beyond its own, or written while it wrote nothing. Writes of others during its \
+           own writes are reported from 64 MiB on where control groups of version 2 count them. Elsewhere they look \
+           like writes of the filesystem.",
     advice: "Stop the other load (iotop shows it), run sync to finish earlier writes, and run again.",
     documented: "proc(5), /proc/PID/io; linux Documentation/admin-guide/iostats.rst",
 };
@@ -62,8 +63,12 @@ fn during(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> 
     let too_much =
         foreign >= BYTES_MIN && foreign as f64 >= own as f64 * SHARE && foreign as f64 >= RATE_MIN * flow.seconds;
     too_much.then(|| {
-        let cause =
-            format!("{name} moved {} for others, besides this run's {}{}", size(foreign), size(own), stage.together());
+        let cause = format!(
+            "{name} moved {} for others, besides this run's {}{}",
+            size(foreign),
+            size(own),
+            stage.shared_figures_note()
+        );
         Report::new(ID, Severity::Caution, row.name)
             .bytes(FOREIGN, foreign)
             .bytes(OWN, own)

@@ -20,9 +20,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     seen: "From 256 KiB on, the bytes on the network to the daemon's server are compared with those that the job \
            moved. Reported if 10 % or more did not cross the network, invalid from 50 % on. If others use the \
            interface too, the daemon's own connections are counted. That is a caution only, since short connections \
-           are missed. Daemons without a server (bindfs, gocryptfs) have no network. For reads, what the daemon and \
-           its helpers or the devices below read is compared instead; where neither tells, it is `not-visible`. What \
-           reached storage of their writes only a device tells.",
+           are missed. Daemons without a server (bindfs, gocryptfs) have no network. For reads, the bytes that the \
+           daemon and its helpers, or the devices below, have read are compared instead; where neither is visible, it \
+           is `not-visible`. Whether their writes reached storage is visible at a device only.",
     advice: "For reads use objects that this machine has not touched since the mount, or mount without the cache: \
              s3fs without the option use_cache, rclone with vfs-cache-mode off. For writes add --end_fsync=1, and \
              include the close.",
@@ -71,7 +71,7 @@ fn read_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Findin
         size(moved),
         storage.witness,
         percent(share),
-        stage.together()
+        stage.shared_figures_note()
     );
     let next = "read files that this machine has not touched (or drop its caches), with --direct=1";
     let severity = if share >= INVALID { Severity::Invalid } else { Severity::Caution };
@@ -116,7 +116,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer)
         per_second(crossed),
         percent(share),
         place(row, flow, direction),
-        stage.together()
+        stage.shared_figures_note()
     );
     let next = if may_be_the_server {
         "compare with the folder itself, if its server runs on this machine; else read objects that it has not touched"

@@ -17,15 +17,14 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "A cache below the device (host, controller, array)",
     happens: "A virtual disk may be a file in the host's page cache. A RAID controller or an array has memory of its \
               own. The device counters of this machine then show every request as delivered, although memory answered.",
-    seen: "Loop device, at any level of the stack: the device below its file moved half or less of what the loop device \
-           moved, in reads or in writes, of 256 KiB or more. That is invalid. Beside others on that disk the pages of the \
-           file tell (cachestat): which appeared, and which are still dirty. Where others used the loop device itself, \
-           and these may be theirs, it is `not-visible`. A cache of blocks (bcache, dm-cache, \
-           dm-writecache) likewise, compared with the largest device below it: a caution. Where the lower layer is not \
-           visible there are two signs, \
-           neither is proof, and both are a caution. First: with direct I/O, nine tenths delivered by the device, the \
-           rate rises by half or more when every byte of the run's own files was read once. Second: a disk with \
-           platters answers random reads within 1 ms, over 1 GiB or more.",
+    seen: "Loop device, at any level of the stack: the device below its file moved half or less of what the loop \
+           device moved, in reads or in writes, of 256 KiB or more. That is invalid. If others use that disk, the \
+           pages of the file count (cachestat): those that appeared, and those that are still dirty. If others used \
+           the loop device itself, and the pages may be theirs, it is `not-visible`. A cache of blocks (bcache, \
+           dm-cache, dm-writecache) is compared in the same way with the largest device below it: a caution. Where the \
+           lower layer is not visible there are two signs. Neither is proof, and each is a caution. First: with direct \
+           I/O, nine tenths delivered by the device, the rate rises by half or more when every byte of the run's own \
+           files was read once. Second: a disk with platters answers random reads within 1 ms, over 1 GiB or more.",
     advice: "Attach loop devices with losetup --direct-io=on. Otherwise use files larger than the memory of the host \
              or controller, or ask its operator (qemu: cache=none).",
     documented: "fio issues 41 and 851; qemu documentation, cache modes",
@@ -126,7 +125,7 @@ fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, device: &Layer)
         size(moved),
         below.witness,
         size(below.bytes),
-        stage.together()
+        stage.shared_figures_note()
     );
     let report = Report::new(ID, Severity::Invalid, row.name)
         .bytes("bytes moved by the loop device", moved)

@@ -15,10 +15,11 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "A command that starts a process and does not wait for it (a daemon, `git gc --auto`, a shell's `&`) ends \
               before its work is done. `time` of the shell counts until the command itself has ended, and the rest of \
               the work slows down what is measured next.",
-    seen: "`fsdyno time` is the parent of all processes that lose their own, whatever group or session they make. It \
-           waits until the last one has ended, and counts until then. A caution if a process was left when the command \
-           itself had ended. What still runs 10 s later is ended; the time is then that of the command itself.",
-    advice: "Have the command wait for its processes (`wait` in a shell, `git -c gc.autoDetach=false`), or stop the \
+    seen: "`fsdyno time` becomes the parent of all processes that lose their parent, whatever group or session they \
+           make. It waits until the last one has ended, and counts until then. A caution if a process was left when \
+           the command itself had ended. Processes that still run 10 s later are ended; the time is then that of the \
+           command itself.",
+    advice: "Make the command wait for its processes (`wait` in a shell, `git -c gc.autoDetach=false`), or stop the \
              daemon with --conclude.",
     documented: "prctl(2), PR_SET_CHILD_SUBREAPER",
 };
@@ -41,7 +42,7 @@ pub(crate) fn find(row: &Row) -> Option<Finding> {
                  which is the time that counts",
                 time(phase.elapsed_ns as f64)
             ),
-            "have the command wait for its processes",
+            "make the command wait for its processes",
         ),
         (0, true) => (
             format!(

@@ -16,10 +16,10 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     trap: "T45",
     title: "The control group's memory limit evicted the files",
     happens: "The page cache of a container is part of its memory limit. Files that do not fit into it are evicted and \
-              read from the storage again, whatever memory the machine has. The number is then that of this limit, and \
-              another one with more memory.",
-    seen: "Without direct I/O: the group met its limit during the run (`max` and `high` of memory.events, or memory.failcnt of version 1). The \
-           devices or the server delivered more than each byte once, by a tenth or more of the bytes read. A caution.",
+              read from the storage again, whatever memory the machine has. The number then depends on this limit.",
+    seen: "Without direct I/O: the group met its limit during the run (`max` and `high` of memory.events, or \
+           memory.failcnt of version 1). The devices or the server delivered more bytes than reading each byte once \
+           needs, by a tenth or more of the bytes read. A caution.",
     advice: "Raise the memory limit of the control group, add --direct=1, or report the limit with the number.",
     documented: "linux Documentation/admin-guide/cgroup-v2.rst, memory.events",
 };
@@ -32,8 +32,12 @@ const SHARE: f64 = 0.1;
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let evicted = evidence.flows().filter_map(|(stage, row, flow)| {
         let limit = Limit::that_held(evidence, row, flow)?;
-        let cause =
-            format!("{} of the bytes read had been evicted; {}{}", percent(limit.share), limit.words, stage.together());
+        let cause = format!(
+            "{} of the bytes read had been evicted; {}{}",
+            percent(limit.share),
+            limit.words,
+            stage.shared_figures_note()
+        );
         let report = Report::new(ID, Severity::Caution, row.name).number("share read again", limit.share, "ratio");
         Some(report.says(cause, "raise the memory limit of the control group, or add --direct=1"))
     });

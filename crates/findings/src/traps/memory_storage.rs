@@ -15,12 +15,12 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     trap: "T42",
     title: "The storage is memory",
     happens: "Files on tmpfs, on a zram or brd disk, or on a loop device whose file is on one of these, never reach a \
-              disk. Nothing of them survives a restart, whatever is synced. A link, or one name of a list, is enough to \
-              lead there. /dev/zero and its like hold nothing at all.",
-    seen: "Each file is followed to its own filesystem, and that through its devices to the lowest layer that this \
-           process sees. A caution, since the number is right for such a place. It is invalid where the row syncs its \
-           writes, as none of them is durable, and where half of the bytes or more, but not all, are in memory: then it \
-           is the number of no storage.",
+              disk. Nothing of them survives a restart, whatever is synced. A symbolic link, or one name in a list of \
+              files, can lead there. /dev/zero and similar devices store nothing at all.",
+    seen: "Each file is followed to its filesystem, and the filesystem through its devices to the lowest layer that \
+           this process sees. A caution, since the number is right for such a place. Invalid where the row syncs its \
+           writes, because none of them is durable, and where half of the bytes or more, but not all, are in memory, \
+           because the number then belongs to no storage.",
     advice: "Name a path on the disk in question; `fsdyno inspect` shows what a path lies on. If memory is what you want \
              to measure, the number is right.",
     documented: "tmpfs(5); linux Documentation/admin-guide/blockdev/zram.rst; losetup(8)",
@@ -36,7 +36,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 fn judge(row: &Row<'_>) -> Option<Finding> {
     let plan = &row.first().plan;
     if let Some(path) = plan.files.first().filter(|_| row.class() == StorageClass::Kernel) {
-        let cause = format!("{path} is a file that the kernel makes up: no storage was measured");
+        let cause = format!("{path} is a file that the kernel generates: no storage was measured");
         return Some(
             Report::new(ID, Severity::Caution, row.name).says(cause, "name a file on the storage in question"),
         );
@@ -67,7 +67,7 @@ fn judge_parts(all: &[FilesOn<'_>], syncs: bool, report: Report) -> Option<Findi
             "the files are in this machine's memory ({way}): the number is that of memory and not of a disk{durable}"
         ),
         () if share > 0.0 => format!(
-            "this machine's memory ({way}) holds {} of {} files, {} of {}: the number is of no one storage{durable}",
+            "this machine's memory ({way}) holds {} of {} files, {} of {}: the number belongs to no single storage{durable}",
             within.files,
             total.files,
             size(within.bytes),

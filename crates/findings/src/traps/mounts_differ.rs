@@ -15,9 +15,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "A node has another mount",
     happens: "Another protocol version, transfer size, number of connections or caching rule makes a node faster or slower \
               than the others, and another source is another storage.",
-    seen: "Type and options of the mount on each node, behind a network also its source. The way that most nodes have it is \
-           the rule; each node that differs gets a caution. Addresses of the client itself (clientaddr) are not compared.",
-    advice: "Mount it in the same way on all nodes, and run again.",
+    seen: "Type and options of the mount are compared on all nodes, for a network mount also its source. Each node \
+           that differs from most nodes gets a caution. Addresses of the client itself (clientaddr) are not compared.",
+    advice: "Mount the filesystem in the same way on all nodes, and run again.",
     documented: "nfs(5), mount options; proc(5), /proc/PID/mountinfo",
 };
 

@@ -18,8 +18,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               requested again: opening the file only checks its attributes.",
     seen: "From 256 KiB on, without direct I/O, the bytes that the server sent are compared with those that the job \
            read. They come from the mount's own counters (mountstats), or else from the network interface. Reported \
-           from 10 % from memory on, invalid from 50 % on. Where others used the mount too, and not all that was asked \
-           of it crossed the network, it is `not-visible`.",
+           when 10 % or more came from memory, invalid from 50 % on. Where others used the mount too, and not all \
+           requested bytes crossed the network, it is `not-visible`.",
     advice: "Add --direct=1, or read files that another client wrote, or remount between writing and reading.",
     documented: "nfs(5), data and metadata coherence; linux mountstats",
 };
@@ -47,7 +47,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             size(crossed),
             wire.witness,
             percent(share),
-            stage.together()
+            stage.shared_figures_note()
         );
         found.push(
             Report::new(ID, severity, row.name)

@@ -13,11 +13,11 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T39",
     title: "A node's own CPU or link is the limit",
-    happens: "A node whose processors or network interface are fully used gets no more from any server. Its part of the \
-              total says what the node can do, not what the storage can.",
-    seen: "What limits each node, by its own counters: processors busy 90 % of the time, 85 % of its link's speed in use, \
-           requests that wait in the client, or what its control group allows. A caution if that is so on at most half of \
-           the nodes; if it is so on more, the line `limited by` says it.",
+    happens: "A node whose processors or network interface are fully used cannot get more from any server. Its part of \
+              the total says what the node can do, not what the storage can.",
+    seen: "The counters of each node show what limits it: processors that are busy 90 % of the time, a link that is \
+           used to 85 % of its speed, requests that wait in the client, or a limit of its control group. A caution if \
+           at most half of the nodes have such a limit; if more of them have one, the line `limited by` names it.",
     advice: "Leave the node out, give it less to do, or use more nodes.",
     documented: "proc(5), /proc/stat; linux Documentation/ABI/testing/sysfs-class-net, speed; nfsstat(8), mountstats",
 };

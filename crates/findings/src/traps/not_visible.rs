@@ -18,10 +18,10 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "Storage or cache: not visible which answered",
     happens: "The layers below the job are not visible from here: a daemon in another container, a filesystem without \
               a visible block device, a directory of the host. The number may be that of the storage or of a cache.",
-    seen: "No counter was readable (devices, mount, daemon, its network) for the direction in which the job moved \
-           256 KiB or more. Or others used the device or the mount too, and no counter tells what it did for this run alone. Or all that \
-           the job moved was less, which says nothing beside readahead and metadata. A caution: it says nothing against the \
-           storage, but the row cannot win a comparison.",
+    seen: "No counter was readable (devices, mount, daemon, its network) for the direction in which the job moved 256 \
+           KiB or more. Or others used the device or the mount too, and no counter counts this run alone. Or the job \
+           moved less than that, which cannot be distinguished from readahead and metadata. A caution: it says nothing \
+           against the storage, but the row cannot win a comparison.",
     advice: "Run as root, in the PID namespace of the daemon. Or watch the storage's own counters during the run, and \
              use files larger than all memory on the way.",
     documented: "pid_namespaces(7); network_namespaces(7); proc(5)",
@@ -110,17 +110,17 @@ fn shared_mount(flow: &Flow<'_>, direction: Transfer) -> bool {
 
 fn reason(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> String {
     if let Some(device) = shared_device(row, flow, direction) {
-        return format!("others used {device} too, and no counter of this run alone tells");
+        return format!("others used {device} too, and no counter counts this run alone");
     }
     if shared_mount(flow, direction) {
-        return "others used the mount too, and not all that was asked of it crossed the network".to_owned();
+        return "others used the mount too, and not all requested bytes crossed the network".to_owned();
     }
     let daemon = || row.storage?.fuse.as_ref()?.daemon_pid.reason();
     let layer = match stage.class() {
         None => return "jobs on different kinds of storage ran at the same time".to_owned(),
         Some(StorageClass::HostShare) => return "the directory belongs to the host".to_owned(),
         Some(StorageClass::Fuse) => {
-            let daemons = "the daemon's own counters do not tell, and no device is known below it";
+            let daemons = "the daemon's counters do not show it, and no device is known below it";
             daemon().or(flow.end.wire.reason()).or(Some(daemons))
         }
         Some(StorageClass::Network) => flow.end.wire.reason(),

@@ -13,11 +13,12 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T52",
     title: "Requests found no object",
-    happens: "A server answers 404 for an object that is not there, and that is quick: nothing is read. As in fio such \
-              an answer counts as a read of a whole block, or as a trim. The name of an object has its offset and \
-              its length in it: a read with another bs than that of the write names objects that nobody has written.",
-    seen: "The answers of ioengine=http by status. Information below one per cent of the reads or of the trims, from \
-           there on invalid.",
+    happens: "A server answers 404 for an object that does not exist. This is quick, because nothing is read. As in \
+              fio such an answer counts as a read of a whole block, or as a trim. The name of an object has its offset \
+              and its length in it: a read with another bs than that of the write names objects that nobody has \
+              written.",
+    seen: "The answers of ioengine=http by status. Information below one per cent of the reads or of the trims, \
+           invalid from one per cent on.",
     advice: "Write the objects first, with the same filename, bs, size and offset; or read one object by ranges \
              (http_object_mode=range).",
     documented: "RFC 9110, 15.5.5; fio documentation, http_object_mode",

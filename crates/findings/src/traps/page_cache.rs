@@ -19,9 +19,10 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "Without direct I/O the kernel keeps data that were read or written in memory, and answers the next read \
               from there. The number is then the speed of memory and of a system call, not of the storage.",
     seen: "From 256 KiB on, the bytes that the job read are compared with those that the devices delivered for it. \
-           Reported from 10 % from memory on, invalid from 50 % on. Memory filesystems have no device and are not \
-           checked. Network and FUSE mounts have findings of their own. Of a phase that reads small files cold it is a \
-           caution where pages of them could not be dropped, or this process read less than half of them from storage.",
+           Reported when 10 % or more came from memory, invalid from 50 % on. Memory filesystems have no device and \
+           are not checked. Network and FUSE mounts have findings of their own. For a phase that reads small files \
+           cold, a caution if pages of the files could not be dropped, or if this process read less than half of the \
+           files from storage.",
     advice: "Add --direct=1 for the storage's own number. If you want to measure the cache, the number is right as a \
              cache number; run once with --direct=1 and once without to have both. Files much larger than memory work \
              as well.",
@@ -70,7 +71,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         size(delivered),
         storage.witness,
         percent(share),
-        stage.together()
+        stage.shared_figures_note()
     );
     Some(
         Report::new(ID, severity, row.name)

@@ -14,8 +14,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "The nodes did not run at the same time",
     happens: "While some nodes have not begun or have ended, the others have the storage for themselves. The total counts \
               their work as if all had been active.",
-    seen: "Start and end of each rank, by one clock. A caution if 5 % or more of the ranks' time lies outside the time in \
-           which all were active: by as much the total can be wrong. Invalid if there is no such time.",
+    seen: "The start and the end of all ranks are compared, by one clock. A caution if 5 % or more of the ranks' time \
+           lies outside the time in which all were active: the total can be wrong by this share. Invalid if there is \
+           no such time.",
     advice: "Run by time and not by size (--time_based --runtime), and long enough that differences at both ends do not \
              matter.",
     documented: "IOR, options -D and -O stoneWallingWearOut; elbencho, columns first done and last done",
@@ -25,7 +26,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 const OUTSIDE: f64 = 0.05;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
-    let windows = record.together.iter().flat_map(|together| &together.windows);
+    let windows = record.ranks_record.iter().flat_map(|together| &together.windows);
     windows.filter(|window| window.ranks > 1).filter_map(judge).collect()
 }
 

@@ -24,7 +24,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 const NAMED_MAX: usize = 4;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
-    let Some(together) = record.together.as_ref().filter(|together| !together.missing.is_empty()) else {
+    let Some(together) = record.ranks_record.as_ref().filter(|together| !together.missing.is_empty()) else {
         return Vec::new();
     };
     let named: Vec<String> = together

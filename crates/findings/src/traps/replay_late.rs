@@ -14,14 +14,14 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     trap: "T50",
     title: "A replay began its requests later than recorded",
     happens: "A log says when each request began. A storage that is slower than the recorded one, a depth that is too \
-              small, or a processor that others use delays requests. What is measured then is another load than the \
-              recorded one, with fewer requests at a time or with bursts.",
-    seen: "The moment at which each request was issued, against the recorded one. A caution when one request in a hundred \
-           was a millisecond late or more; of fewer than 1,000 requests one in ten, of fewer than 100 half of them. Later \
-           requests keep their moments, so that a delay does not add up.",
-    advice: "Raise iodepth, with an engine that keeps requests in flight (io_uring, libaio). Where the storage itself is too \
-             slow, the lateness is the answer: it does not bear the recorded load. replay_no_stall=1 measures how fast it does \
-             the requests.",
+              small, or a processor that others use delays requests. The measured load then differs from the recorded \
+              one, with fewer requests at a time or with bursts.",
+    seen: "The time at which each request was issued is compared with the recorded time. A caution when one request in \
+           a hundred was a millisecond late or more; with fewer than 1,000 requests one in ten, with fewer than 100 \
+           half of them. Later requests keep their times, so that delays do not add up.",
+    advice: "Raise iodepth, with an engine that keeps requests in flight (io_uring, libaio). Where the storage itself \
+             is too slow, the lateness is the answer: it cannot serve the recorded load. replay_no_stall=1 measures \
+             how fast it serves the requests.",
     documented: "docs/replay.md; fio documentation, replay_no_stall; fio issues 681, 772, 1537",
 };
 
@@ -44,11 +44,11 @@ fn judge(row: &Row<'_>) -> Option<Finding> {
     }
     let count = lateness.moments.count;
     let cause = format!(
-        "{share} % of the {count} requests with a recorded moment began {} or more after it: this is not the recorded load",
+        "{share} % of the {count} requests with a recorded time began {} or more after it: this is not the recorded load",
         time(late_ns as f64)
     );
     let report = Report::new(ID, Severity::Caution, row.name)
-        .number("requests with a recorded moment", count as f64, "requests")
+        .number("requests with a recorded time", count as f64, "requests")
         .number("lateness beyond which that share is", late_ns as f64, "ns")
         .number("largest lateness", lateness.moments.max as f64, "ns");
     Some(

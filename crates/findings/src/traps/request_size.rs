@@ -86,7 +86,7 @@ fn amplified(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Findin
         size(asked),
         size(ours),
         number(times),
-        stage.together()
+        stage.shared_figures_note()
     );
     let report = Report::new(ID, Severity::Info, row.name)
         .bytes("bytes read by the job", asked)

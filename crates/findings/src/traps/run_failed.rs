@@ -13,9 +13,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     trap: "T43",
     title: "The run failed",
     happens: "A job ended with an error: the disk is full, a request was refused, the storage failed, a block did not \
-              verify. Its figures are those of the I/Os before that, of however much or little they were.",
-    seen: "The error of the job. Always invalid: the other findings are not judged of a run that failed. Errors that \
-           the job was told to survive (continue_on_error) are none.",
+              verify. Its figures are those of the I/Os before the error, however few they were.",
+    seen: "The error of the job. Always invalid: the other findings are not judged of a run that failed. Errors after \
+           which the job should continue (continue_on_error) do not count.",
     advice: "Correct what the error names, and run again.",
     documented: "errno(3); fio documentation, continue_on_error",
 };

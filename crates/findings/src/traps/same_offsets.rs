@@ -3,8 +3,8 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, JobRecord, RunRecord, Severity};
 
-use crate::between::{is_same_job, jobs_everywhere};
 use crate::explanation::Explanation;
+use crate::node_comparison::{is_same_job, jobs_on_nodes};
 use crate::report::Report;
 
 pub(crate) const ID: &str = "same-offsets";
@@ -25,7 +25,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 };
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
-    jobs_everywhere(record).iter().filter_map(|job| of_job(record, job.first)).collect()
+    jobs_on_nodes(record).iter().filter_map(|job| of_job(record, job.first)).collect()
 }
 
 fn of_job(record: &RunRecord, first: &JobRecord) -> Option<Finding> {

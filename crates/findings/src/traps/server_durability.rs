@@ -15,9 +15,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "Not visible: whether the server had stored the data",
     happens: "A sync on a network filesystem is over when the server says that the data are stored. An NFS server that \
               exports with async says so when it has them in memory; so do some appliances that have a battery. Such a \
-              server is faster, and may lose what was synced.",
-    seen: "Writes with a sync on a network mount. No counter of the client shows what the server does, so that it is \
-           said each time, as information.",
+              server is faster, and may lose synced data.",
+    seen: "Writes with a sync on a network mount. No counter of the client shows what the server does, so that this is \
+           reported each time, as information.",
     advice: "Look on the server: exportfs -v shows async. Compare with a server that exports with sync.",
     documented: "exports(5), sync and async; RFC 8881, COMMIT",
 };

@@ -16,13 +16,12 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "The files written share their blocks with copies",
     happens: "After `cp --reflink`, deduplication or a snapshot of a file, copies share blocks until one of them is \
               written. The first write to a shared block gets a new block and changes the map of the file: it costs \
-              more than a write in place, and its sync stores the map as well. The second write to it is in place. \
-              The number is that of no one kind of write, and another run on the same file gives another one. cp \
-              makes such copies by itself on XFS. Reads are not changed: each copy has pages of its own in the page \
-              cache.",
-    seen: "Shared extents in the map of the files before the first I/O (FIEMAP), on filesystems that write in place. \
-           A caution if a tenth or more of what the job writes may be shared. Not on btrfs, bcachefs and ZFS, where \
-           each write gets a new block, shared or not.",
+              more than a write in place, and its sync stores the map as well. The second write to it is in place. The \
+              number mixes both kinds of writes, and another run on the same file gives another number. cp makes such \
+              copies by default on XFS. Reads are not changed: each copy has its own pages in the page cache.",
+    seen: "Shared extents in the map of the files before the first I/O (FIEMAP), on filesystems that write in place. A \
+           caution if a tenth or more of the bytes that the job writes may be shared. Not on btrfs, bcachefs and ZFS, \
+           where each write gets a new block, shared or not.",
     advice: "Write the files whole once before the run (--rw=write --bs=1M --end_fsync=1), or remove them, so that \
              fsdyno lays them out.",
     documented: "ioctl_ficlone(2); cp(1), --reflink; linux Documentation/filesystems/fiemap.rst",

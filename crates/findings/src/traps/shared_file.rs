@@ -126,7 +126,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Judgement {
         storage.witness,
         size(delivered as u64),
         asked / delivered,
-        stage.together()
+        stage.shared_figures_note()
     );
     let finding = Report::new(ID, severity, row.name)
         .number("jobs on the same bytes", jobs as f64, "jobs")

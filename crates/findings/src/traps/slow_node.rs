@@ -2,8 +2,8 @@
 
 use fsdyno_results::{Finding, RunRecord, Severity};
 
-use crate::between::{Everywhere, jobs_everywhere};
 use crate::explanation::Explanation;
+use crate::node_comparison::{JobOnNodes, jobs_on_nodes};
 use crate::report::Report;
 use crate::units::{number, percent};
 
@@ -15,10 +15,11 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     title: "One node is slower than the others",
     happens: "A node with a slow link, a busy CPU or another mount lags behind. The total is then not what equal nodes \
               would get, and a job over all of them waits for the slowest.",
-    seen: "IOPS of each node beside those of the others, per job. A caution if a node is more than three median absolute \
-           deviations below the median and at least 20 % below it. Of two nodes, one with less than half the other's rate. The number of I/Os \
-           does not matter, unless the distance may be chance; jobs with a rate limit or think time are judged, too. Of \
-           a phase of operations on names the operations of all passes count, from 0.2 s on.",
+    seen: "The IOPS of each node are compared with those of the others, job by job. A caution if a node is more than \
+           three median absolute deviations below the median and at least 20 % below it. With two nodes, a caution for \
+           the one with less than half the rate of the other. The number of I/Os does not matter, unless the distance \
+           may be chance. Jobs with a rate limit or think time are judged, too. For a phase of operations on names the \
+           operations of all passes count, from 0.2 s on.",
     advice: "Compare that node's table of mount, link and CPU with the others', and measure it alone.",
     documented: "Leys et al., Detecting outliers, Journal of Experimental Social Psychology 49 (2013): three deviations; \
                  IOR, stragglers",
@@ -32,11 +33,11 @@ const OF_TWO: f64 = 0.5;
 
 pub(crate) fn find(record: &RunRecord) -> Vec<Finding> {
     let names: Vec<&str> = record.nodes.iter().map(|node| node.name.as_str()).collect();
-    jobs_everywhere(record).iter().flat_map(|job| of(&names, job)).collect()
+    jobs_on_nodes(record).iter().flat_map(|job| of(&names, job)).collect()
 }
 
 /// The findings on slow nodes among these.
-pub(crate) fn of(names: &[&str], job: &Everywhere<'_>) -> Vec<Finding> {
+pub(crate) fn of(names: &[&str], job: &JobOnNodes<'_>) -> Vec<Finding> {
     if job.nodes.len() < 2 {
         return Vec::new();
     }

@@ -16,8 +16,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     trap: "T34",
     title: "All I/O stopped for a while",
     happens: "A server restarts, a path fails over, a device resets, a virtual machine migrates, or a program is \
-              stopped: all I/O stops and later continues. Mean rates hide it, and the maximum latency shows only one \
-              request of it.",
+              stopped: all I/O stops and later continues. Mean rates hide it, and the maximum latency shows one of its \
+              requests only.",
     seen: "No I/O of the row completed for a second or more, although the row otherwise does twenty or more in that \
            time. The ledger's samples show whether fsdyno itself was stopped too. A caution from 2 % of the run time \
            on, else information. Jobs with a rate limit or think time are not checked.",

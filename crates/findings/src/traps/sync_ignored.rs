@@ -18,10 +18,10 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "A volatile overlay mount skips every sync, as do some network and FUSE filesystems. Libraries such as \
               libeatmydata make fsync() return at once. The run looks durable, but its number is that of memory.",
     seen: "From 256 KiB on, the bytes that must be on the device after the job's syncs are compared with those that \
-           the device or NFS server got before the last sync returned. Each block counts once. Of random writes with \
-           a sync at the end a hundredth counts, since the number of repeated blocks is unknown. Invalid if less than \
-           half of them arrived. Of a phase that syncs each file or directory: if the devices wrote less than half a block \
-           for each file, or half a sector for each directory.",
+           the device or NFS server got before the last sync returned. Each block counts once. For random writes with \
+           a sync at the end one hundredth counts, since the number of repeated blocks is unknown. Invalid if less \
+           than half of them arrived. For a phase that syncs each file or directory: invalid if the devices wrote less \
+           than half a block for each file, or half a sector for each directory.",
     advice: "Mount without volatile, run without the library, or report the number as a memory number.",
     documented: "linux Documentation/filesystems/overlayfs.rst, volatile mount; fsync(2)",
 };
@@ -92,7 +92,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
         size(due),
         size(arrived),
         percent(1.0 - arrived as f64 / due as f64),
-        stage.together()
+        stage.shared_figures_note()
     );
     let report = Report::new(ID, Severity::Invalid, row.name)
         .bytes("bytes that must be on the device", due)

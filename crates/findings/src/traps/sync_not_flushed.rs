@@ -15,14 +15,16 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T44",
     title: "Syncs did not flush the device",
-    happens: "A sync has the kernel write the data and then tell the device to empty its own write cache. With \
-              nobarrier or barrier=0 the second part is left out: syncs get faster, and what they stored is lost with the power.",
-    seen: "The flushes that the devices completed (field 19 of /proc/diskstats), compared with the job's fsync and fdatasync \
-           calls, from 64 on. Syncs at the same time may share a flush, so that a tenth for each request in flight is enough. \
-           Invalid if there were fewer. Only information where each device declares its write cache \
-           'write through': the kernel then sends none, which is right for a device without a volatile cache. Devices that \
-           do not count flushes are not checked. The same of each loop device in the stack, whose flushes end where the \
-           filesystem of its file leaves them out (nobarrier, an overlay that is volatile). Of a phase that syncs each file or directory the same, over all its passes.",
+    happens: "At a sync the kernel writes the data and then asks the device to empty its write cache. With nobarrier \
+              or barrier=0 the second part is left out: syncs get faster, and synced data are lost when the power \
+              fails.",
+    seen: "The flushes that the devices completed (field 19 of /proc/diskstats), compared with the job's fsync and \
+           fdatasync calls, from 64 on. Syncs at the same time may share a flush, so that a tenth for each request in \
+           flight is enough. Invalid if there were fewer. Only information where each device declares its write cache \
+           'write through': the kernel then sends none, which is right for a device without a volatile cache. Devices \
+           that do not count flushes are not checked. Each loop device in the stack is checked in the same way: the \
+           filesystem of its file may leave its flushes out (nobarrier, a volatile overlay). So is a phase that syncs \
+           each file or directory, over all its passes.",
     advice: "Mount without nobarrier (barrier=1), or report the number as one without durability. For a device that \
              declares 'write through', ask its maker or the operator of the host whether it keeps written data without power.",
     documented: "linux Documentation/admin-guide/iostats.rst; Documentation/block/writeback_cache_control.rst; ext4(5), barrier",
@@ -126,7 +128,7 @@ fn finding(name: &str, storage: &Storage, syncs: u64, flushed: u64) -> Option<Fi
         ),
         None => report.says(
             format!("{seen}: synced data may still be in the device's write cache"),
-            "find what keeps the flushes back (fsdyno inspect)",
+            "find which layer leaves the flushes out (fsdyno inspect)",
         ),
     })
 }

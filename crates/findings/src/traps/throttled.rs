@@ -4,7 +4,7 @@ use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Severity};
 use fsdyno_stats::{flat_plateau, median};
 
-use crate::evidence::{Done, Evidence, Row, Stage, Transfer};
+use crate::evidence::{DirectionTotals, Evidence, Row, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{number, percent, rate};
@@ -21,8 +21,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               setting, not the storage. Buffered writes may bypass the same limit.",
     seen: "A control group limit on the devices (io.max, blkio.throttle), which the rate reaches by nine tenths and \
            exceeds by a fifth at most: a caution. A limit of I/Os is also compared with the requests that the device \
-           received, since large requests are split. Of a limit that was set during the run this is asked of the last five \
-           seconds or more, however much the rate varied before. \
+           received, since large requests are split. For a limit that was set during the run, only the last five \
+           seconds or more count, however much the rate varied before. \
            Or a rate without the page cache stays within 1 % for twenty seconds. That is a caution if the device's \
            queue holds less than a quarter of an iodepth of four or more, else information, since a saturated link or \
            bus is flat too. Jobs with a rate limit or think time are not checked.",
@@ -84,16 +84,18 @@ pub(crate) fn of_control_group<'r>(
 
 fn standing<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Option<(&'r str, Limit)> {
     let limits = row.storage?.cgroup.io.value()?;
-    let sum = |part: fn(Done) -> f64, direction| stage.rows.iter().map(|row| part(row.done(direction))).sum::<f64>();
+    let sum = |part: fn(DirectionTotals) -> f64, direction| {
+        stage.rows.iter().map(|row| part(row.done(direction))).sum::<f64>()
+    };
     // The kernel counts each part of a large request that it splits, and small ones that it merges once.
     let of_device = |direction| {
         let each = stage.flow.as_ref()?.device_requests_per_byte(direction)?;
-        Some((sum(Done::bytes_per_s, direction) * each, Counted::DeviceRequests))
+        Some((sum(DirectionTotals::bytes_per_s, direction) * each, Counted::DeviceRequests))
     };
     settings(limits).find_map(|Setting { line, direction, by_bytes, value }| {
         let (of_run, of_device) = match by_bytes {
-            true => ((sum(Done::bytes_per_s, direction), Counted::Bytes), None),
-            false => ((sum(Done::ios_per_s, direction), Counted::Ios), of_device(direction)),
+            true => ((sum(DirectionTotals::bytes_per_s, direction), Counted::Bytes), None),
+            false => ((sum(DirectionTotals::ios_per_s, direction), Counted::Ios), of_device(direction)),
         };
         let is_it = |(reached, _): &(f64, Counted)| (value * REACHED..=value * PASSED).contains(reached);
         let (reached, counted) = [Some(of_run), of_device].into_iter().flatten().find(is_it)?;

@@ -20,9 +20,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     happens: "Other guests on the host, background work and garbage collection change the rate from second to second. \
               One run then says little about the next, and a difference between two runs says nothing.",
     seen: "The rates of the seconds deviate from their mean by 40 % or more, over at least six seconds, without a \
-           level, trend or pause that explains it: a caution. Jobs with a rate limit or think time are not checked. Of \
-           a phase of operations on names three passes or more are compared: half of them or more are a quarter or more \
-           away from the median.",
+           level, trend or pause that explains it: a caution. Jobs with a rate limit or think time are not checked. \
+           For a phase of operations on names three passes or more are compared: a caution if half of them or more are \
+           a quarter or more away from the median.",
     advice: "Repeat at least five times, alternating with whatever it is compared with; `fsdyno compare` does that.",
     documented: "fio issue 955; hyperfine issues 238, 528, 580 on when to warn",
 };

@@ -76,7 +76,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
                 size(asked),
                 storage.witness,
                 size(storage.bytes),
-                stage.together()
+                stage.shared_figures_note()
             ));
         }
         let cause = format!("{cause}; such reads return zeros from memory");

@@ -14,15 +14,15 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T48",
     title: "The command did not do the same work",
-    happens: "A command may take another way on another storage, or in another round. `cp` shares blocks on xfs and btrfs \
-              and copies them on ext4. `git status` reads again what it cannot be sure of. A build finds what an earlier \
-              one left. Then the times are those of different work.",
-    seen: "Bytes that the command's calls read and wrote, pipes included, in the median run on each place and in each run \
-           on one place. A caution if they differ by more than 5 % and 256 KiB, from place to place or from run to run. \
-           What is mapped is not counted. Where the calls are the same: bytes that were made dirty, on disks and network \
-           filesystems. A caution if one place has less than an eighth of the other's, and of what the calls wrote: it \
-           copied by reference (`copy_file_range`).",
-    advice: "Compare the command's output on both places (`fsdyno show --json`, printed), and forbid the shortcut: \
+    happens: "A command may work differently on another storage, or in another round. `cp` shares blocks on xfs and \
+              btrfs and copies them on ext4. `git status` reads files again unless it is sure that they are unchanged. \
+              A build finds files of an earlier build. Then the times are those of different work.",
+    seen: "Bytes that the command's calls read and wrote, pipes included, in the median run on each place and in each \
+           run on one place. A caution if they differ by more than 5 % and 256 KiB, from place to place or from run to \
+           run. Mapped files are not counted. If the calls are equal, the bytes that were made dirty are compared, on \
+           disks and network filesystems. A caution if one place has less than an eighth of the other's, and of the \
+           bytes that the calls wrote: it copied by reference (`copy_file_range`).",
+    advice: "Compare the command's output on both places (`printed` in `fsdyno show --json`), and forbid the shortcut: \
              `cp --reflink=never`, `git clone file://...` in place of a path.",
     documented: "proc(5), /proc/PID/io; ioctl_ficlonerange(2)",
 };

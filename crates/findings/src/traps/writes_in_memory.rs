@@ -82,7 +82,7 @@ fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding
         rate(row.done(Transfer::Write).bytes_per_s()),
         percent(share),
         size(left),
-        stage.together()
+        stage.shared_figures_note()
     );
     Some(
         Report::new(ID, severity, row.name)
@@ -142,7 +142,7 @@ fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         return None;
     }
     let next = if synced {
-        "include the close: this daemon stores then, even after fsync"
+        "include the close: this daemon stores at the close, even after fsync"
     } else {
         "add --end_fsync=1, so that this time belongs to the run"
     };

@@ -13,14 +13,14 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T49",
     title: "The command wrote somewhere else",
-    happens: "A command that writes to a fixed path (a cache, /var/tmp, a database that runs elsewhere) measures the storage \
-              of that path, whatever place it is asked about. It also finds there what its earlier runs left.",
-    seen: "Pages that the command made dirty and did not give up again, less the bytes that the storage of its place wrote \
-           until the sync after it had ended. A caution from 1 MiB on, if that is half of what it wrote. On memory \
-           nothing counts as written, so that the run in memory shows it wherever else the command writes. Not \
-           examined on FUSE, and on filesystems that compress.",
-    advice: "Have it write below the directory that {} and FSDYNO_DIR name; HOME and TMPDIR are beside it. What it wrote \
-             elsewhere is not removed.",
+    happens: "A command that writes to a fixed path (a cache, /var/tmp, a database that runs elsewhere) measures the \
+              storage of that path, not that of its place. It also finds the files of its earlier runs there.",
+    seen: "Pages that the command made dirty and did not drop again, minus the bytes that the storage of its place \
+           wrote until the sync after it had ended. A caution from 1 MiB on, if this is half of the bytes that it \
+           wrote or more. In memory no bytes count as written, so that the run in memory shows this finding wherever \
+           else the command writes. Not examined on FUSE, and on filesystems that compress.",
+    advice: "Make the command write below the directory that {} and FSDYNO_DIR name; HOME and TMPDIR are next to it. \
+             Files that it wrote elsewhere are not removed.",
     documented: "proc(5), write_bytes and cancelled_write_bytes in /proc/PID/io",
 };
 
@@ -36,7 +36,7 @@ pub(crate) fn find(target: &Target, row: &Row) -> Option<Finding> {
         size(written)
     );
     let report = Report::new(ID, Severity::Caution, &row.pattern).bytes("written elsewhere", elsewhere);
-    Some(report.says(cause, "have it write below {} (or FSDYNO_DIR), and remove what it left elsewhere"))
+    Some(report.says(cause, "make it write below {} (or FSDYNO_DIR), and remove the files that it left elsewhere"))
 }
 
 /// Whether the mount compresses what is written.

@@ -265,7 +265,7 @@ fn attributes_from_the_cache() {
     assert_eq!(severity(&create, 3), None);
 }
 
-/// A mount's counters include all of its users: if others use it, and not all that was asked crossed the network, the
+/// A mount's counters include all of its users: if others use it, and not all requested bytes crossed the network, the
 /// missing bytes may be the run's.
 #[test]
 fn others_on_the_same_mount() {
@@ -286,7 +286,7 @@ fn others_on_the_same_mount() {
     assert_eq!(found(&read(10 * GIB, 0)), invalid("nfs-data-cache"), "the neighbour's came from memory, too");
     let hidden = read(10 * GIB, 6 * GIB);
     assert_eq!(found(&hidden), caution("not-visible"), "the neighbour's bytes look like those of the run");
-    assert!(one(&hidden, "not-visible").cause.ends_with("not all that was asked of it crossed the network"));
+    assert!(one(&hidden, "not-visible").cause.ends_with("not all requested bytes crossed the network"));
     assert!(one(&hidden, "not-visible").next.contains("the mount"));
     assert_eq!(found(&read(10 * GIB, 10 * GIB)), [], "all that anybody asked for has crossed");
     assert_eq!(found(&read(4 * GIB, 20 * GIB)), caution("not-visible"), "others read through a mapping");

@@ -180,7 +180,7 @@ fn a_replay_that_is_late() {
     };
     assert_eq!(found(&late(&[(980, 5_000), (20, 3_000_000)])), caution("replay-late"));
     let cause = one(&late(&[(980, 5_000), (20, 3_000_000)]), "replay-late").cause;
-    assert!(cause.starts_with("1 % of the 1000 requests with a recorded moment began 3.0"), "{cause}");
+    assert!(cause.starts_with("1 % of the 1000 requests with a recorded time began 3.0"), "{cause}");
     assert_eq!(found(&late(&[(991, 5_000), (9, 3_000_000)])), [], "fewer than one in a hundred");
     assert_eq!(found(&late(&[(1000, 900_000)])), [], "less than a millisecond");
     // With few requests only larger percentages are known.

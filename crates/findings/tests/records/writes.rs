@@ -132,7 +132,10 @@ fn a_close_that_does_the_work() {
     job.plan.end_sync = true;
     assert_eq!(found(&on(StorageClass::Network, vec![job.clone()])), [], "nothing was left to store");
     let daemon = on(StorageClass::Fuse, vec![job.clone()]);
-    assert!(one(&daemon, "writes-in-memory").next.contains("this daemon stores then"), "some store at the close alone");
+    assert!(
+        one(&daemon, "writes-in-memory").next.contains("this daemon stores at the close"),
+        "some store at the close alone"
+    );
     job.close_ns = Some(1_000_000);
     assert_eq!(fsdyno_findings::of_run(&on(StorageClass::Fuse, vec![job])), []);
 }

@@ -46,7 +46,8 @@ pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
 
 /// [`document`] with these extras.
 pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String {
-    let RunRecord { schema, version, taken_ms, global_options, nodes, together, notes, findings, .. } = run;
+    let RunRecord { schema, version, taken_ms, global_options, nodes, ranks_record: together, notes, findings, .. } =
+        run;
     let clients = clients::clients(run);
     let table = clients.is_none().then(|| Table::of(run));
     let mut document = Map::new();

@@ -20,7 +20,7 @@ use fsdyno_run::SignalWatch;
 use super::answer_file::AnswerFile;
 use super::live::Live;
 use super::step_summary::StepSummary;
-use super::stream::{self, Both, Stream};
+use super::stream::{self, Stream, TwoWatchers};
 use super::study_saver::StudySaver;
 use crate::process::VERSION;
 use crate::process::first_look::Looks;
@@ -38,11 +38,12 @@ pub(crate) struct Shared {
     /// Print Markdown, for a ticket.
     #[arg(long)]
     pub(crate) markdown: bool,
-    /// Print all figures, findings and reasons on a terminal too, and not only what fits 24 lines; files and pipes always
+    /// Print all figures, findings and reasons on a terminal too, and not only what fits 24 lines; files and pipes
+    /// always
     /// have all.
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     pub(crate) wide: bool,
-    /// Show nothing while it runs.
+    /// Show no progress.
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// Write events for programs: one JSON object per line, to this file (`-`: standard output, with the results on
@@ -71,27 +72,31 @@ pub(crate) struct Shared {
 }
 
 /// A question with its places, and the words that repeat it from any directory.
-pub(crate) struct Asked {
+pub(crate) struct AskedQuestion {
     question: Question,
     places: Vec<String>,
     command: Vec<String>,
 }
 
-impl Asked {
+impl AskedQuestion {
     /// A question about one place, which was typed as this path.
-    pub(crate) fn about(question: Question, place: &Place, typed: &Path, command: Vec<String>) -> Asked {
+    pub(crate) fn about(question: Question, place: &Place, typed: &Path, command: Vec<String>) -> AskedQuestion {
         let places = vec![fsdyno_job::bytes::shown(&place.path)];
-        Asked { question, places, command: place.in_command(typed, command) }
+        AskedQuestion { question, places, command: place.in_command(typed, command) }
     }
 
     /// A question about several places, which were typed as these words: `NAME=PATH` or `PATH`.
-    pub(crate) fn among(question: Question, places: &[Place], typed: &[String], command: Vec<String>) -> Asked {
+    pub(crate) fn among(question: Question, places: &[Place], typed: &[String], command: Vec<String>) -> AskedQuestion {
         let in_command = |command, (place, word): (&Place, &String)| {
             let path = word.strip_prefix(&format!("{}=", place.name)).unwrap_or(word);
             place.in_command(Path::new(path), command)
         };
         let command = places.iter().zip(typed).fold(command, in_command);
-        Asked { question, places: places.iter().map(|place| fsdyno_job::bytes::shown(&place.path)).collect(), command }
+        AskedQuestion {
+            question,
+            places: places.iter().map(|place| fsdyno_job::bytes::shown(&place.path)).collect(),
+            command,
+        }
     }
 }
 
@@ -101,15 +106,15 @@ type Ask<'a> = Box<dyn FnOnce(Caller<'_>) -> Result<Study, Problem> + 'a>;
 /// Asks, saves and prints; returns the exit status.
 pub(crate) fn answer(
     shared: &Shared,
-    asked: Asked,
+    asked: AskedQuestion,
     ask: impl FnOnce(Caller<'_>) -> Result<Study, Problem>,
 ) -> ExitCode {
     // Boxed, so that what all questions share is compiled once.
     answer_boxed(shared, asked, Box::new(ask))
 }
 
-fn answer_boxed(shared: &Shared, asked: Asked, ask: Ask<'_>) -> ExitCode {
-    let Asked { question, places, command } = asked;
+fn answer_boxed(shared: &Shared, asked: AskedQuestion, ask: Ask<'_>) -> ExitCode {
+    let AskedQuestion { question, places, command } = asked;
     ExitCode::from(supervisor::supervised(|| {
         let mut metrics = None;
         if let Err(problem) = check_places(question.word(), places.iter().map(String::as_str)) {
@@ -157,13 +162,13 @@ fn try_answer(
     let mut study_saver = store.clone().map(|store| StudySaver::begin(store, shared.record_interval));
     let mut nobody = Unwatched;
     let keeping: &mut dyn Watcher = study_saver.as_mut().map_or(&mut nobody, |study_saver| study_saver);
-    let mut seen = Both { one: &mut live, other: keeping };
-    let mut seen = Both { one: &mut seen, other: &mut looks };
+    let mut seen = TwoWatchers { one: &mut live, other: keeping };
+    let mut seen = TwoWatchers { one: &mut seen, other: &mut looks };
     let study = match &mut stream {
         None => ask(Caller { version: VERSION, command, control: Arc::clone(&control), watcher: &mut seen }),
         Some(stream) => {
             stream.open(&command);
-            let mut both = Both { one: &mut seen, other: stream };
+            let mut both = TwoWatchers { one: &mut seen, other: stream };
             let study = ask(Caller { version: VERSION, command, control: Arc::clone(&control), watcher: &mut both });
             stream.close(&study);
             study

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use super::stored::{ended, opened, printed};
 use crate::process::streams::{columns, is_terminal};
 
-/// Server, link or client: where the latency of a network mount comes from. The same question asked on the server's own
-/// filesystem and on the client's mount, each a kept run or a file.
+/// Where the latency of a network mount comes from: server, link or client. Compares two runs of the same question, one
+/// on the server's own filesystem and one on the client's mount; each is a kept run or a file.
 #[derive(Debug, Args)]
 pub(crate) struct Attribute {
     /// The run on the server: a name, the beginning of one, a baseline's name, or a file.

@@ -12,16 +12,16 @@ use serde_json::json;
 
 use fsdyno_results::Question;
 
-use super::answer::{Asked, Shared, answer, size};
+use super::answer::{AskedQuestion, Shared, answer, size};
 use super::stored::{ended, printed};
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print_first_page, refused};
 
-/// Does it meet a published requirement? PASS or FAIL, with margin and source.
+/// Does the storage meet a published requirement? PASS or FAIL, with margin and source.
 ///
 /// Each answer is PASS, FAIL, INCONCLUSIVE or NOT APPLICABLE, with the figure, its interval, the margin and the source.
-/// The vendor's own test runs as it was published. An undecided test is repeated by itself, up to a cap. What a vendor
-/// shows as an example, or somebody observed, is a REFERENCE and cannot fail.
+/// The vendor's own test runs as it was published. An undecided test is repeated by itself, up to a cap. Figures that a
+/// vendor shows as an example, or that somebody observed, are a REFERENCE and cannot fail.
 ///
 /// Exit status: 0 when nothing failed and nothing is open, 1 when a requirement failed (or a test ended with an error),
 /// 3 when none failed and one is INCONCLUSIVE, 2 when nothing could be checked.
@@ -38,21 +38,23 @@ pub(crate) struct Check {
     /// Print a profile's TOML: its tests, its figures, its source.
     #[arg(long, value_name = "PROFILE", conflicts_with_all = ["words", "list"])]
     show: Option<String>,
-    /// A folder of profiles of your own (*.toml); the same name replaces one that is built in.
+    /// A folder of your own profiles (*.toml); a profile with the name of a built-in one replaces it.
     ///
-    /// $XDG_CONFIG_HOME/fsdyno/profiles is read in any case.
+    /// $XDG_CONFIG_HOME/fsdyno/profiles is always read.
     #[arg(long, value_name = "DIR")]
     profiles: Option<PathBuf>,
-    /// Judge the figures of this tier (what was bought, or the size that is planned); without it they are references.
+    /// Judge the figures of this tier (the size that was bought or is planned); without this option they are
+    /// references.
     #[arg(long, value_name = "NAME")]
     tier: Option<String>,
-    /// Stop repeating an undecided test after N seconds of measuring [default: three times the test, at least 30; 9 with --quick].
+    /// Stop repeating an undecided test after N seconds of measuring [default: three times the test, at least 30; 9
+    /// with --quick].
     #[arg(long, value_name = "N")]
     cap_seconds: Option<u64>,
-    /// Look at it in seconds: 3 s and 64 MiB for each test. The answers are then marked: it is not the vendor's test.
+    /// Take 3 s and 64 MiB for each test. The answers are then marked, because this is not the vendor's test.
     #[arg(long, conflicts_with_all = ["scale_runtime", "size_cap"])]
     quick: bool,
-    /// Multiply all runtimes with this, above 0 to 1. The answers are then marked.
+    /// Multiply all runtimes by this factor, above 0 and up to 1. The answers are then marked.
     #[arg(long, value_name = "F", value_parser = share)]
     scale_runtime: Option<f64>,
     /// Make no file larger than this, such as 1g. The answers are then marked.
@@ -61,7 +63,7 @@ pub(crate) struct Check {
     /// Refuse to check anything but this type of filesystem, such as nfs.
     #[arg(long, value_name = "FSTYPE", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     expect: Option<String>,
-    /// Write the verdicts as JUnit's XML to this file; what has neither PASS nor FAIL is a skipped test.
+    /// Write the verdicts as JUnit's XML to this file; a requirement without PASS or FAIL is a skipped test.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
     #[command(flatten)]
@@ -105,7 +107,7 @@ impl Check {
         };
         let place = Place::at(Path::new(path));
         let shared = Shared { junit: self.junit, ..self.shared };
-        let asked = Asked::about(Question::Check, &place, Path::new(path), command);
+        let asked = AskedQuestion::about(Question::Check, &place, Path::new(path), command);
         answer(&shared, asked, |caller| check(&place, &options, &library?, caller))
     }
 

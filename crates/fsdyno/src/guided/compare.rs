@@ -9,7 +9,7 @@ use fsdyno_guide::compare::{CompareOptions, compare, expectation, names};
 use fsdyno_guide::study::Place;
 use fsdyno_results::Question;
 
-use super::answer::{Asked, Shared, answer, size};
+use super::answer::{AskedQuestion, Shared, answer, size};
 use super::diff::Diff;
 use super::stored::opened;
 use crate::process::streams::refused;
@@ -23,7 +23,7 @@ pub(crate) struct Compare {
     /// Number of rounds, even [default: 8 to 12, until every pattern differs or its 99 % interval is narrow].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// Bytes of each job's file, such as 1g [default: what the slowest path writes in one turn].
+    /// Bytes of each job's file, such as 1g [default: as much as the slowest path writes in one turn].
     #[arg(long, value_parser = size)]
     size: Option<u64>,
     /// Block size of all patterns [default: 1m sequential, 4k random].
@@ -35,7 +35,7 @@ pub(crate) struct Compare {
     /// Number of jobs, each with its own file.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     numjobs: u32,
-    /// Length of a turn, s; a job starts its file again at the end.
+    /// Length of a turn in seconds; at the end of its file a job starts again.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runtime: u32,
     /// The published command lines unchanged: one file, 8 jobs, 4k, 30 s; one round by default.
@@ -98,7 +98,7 @@ impl Compare {
             only: self.only,
             expected: self.expect,
         };
-        let asked = Asked::among(Question::Compare, &places, &self.places, command);
+        let asked = AskedQuestion::among(Question::Compare, &places, &self.places, command);
         answer(&self.shared, asked, |caller| compare(&places, &options, caller))
     }
 }

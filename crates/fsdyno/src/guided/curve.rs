@@ -10,7 +10,7 @@ use fsdyno_guide::study::Place;
 
 use fsdyno_results::Question;
 
-use super::answer::{Asked, FileOptions, Shared, answer};
+use super::answer::{AskedQuestion, FileOptions, Shared, answer};
 
 /// Response time under load: requests arrive at a share of the capacity, whether the storage keeps up or not.
 ///
@@ -54,7 +54,7 @@ impl Curve {
             expected: self.file.expect,
         };
         let place = Place::at(&self.path);
-        let asked = Asked::about(Question::Curve, &place, &self.path, command);
+        let asked = AskedQuestion::about(Question::Curve, &place, &self.path, command);
         answer(&self.shared, asked, |caller| curve(&place, &options, caller))
     }
 }

@@ -28,9 +28,9 @@ pub(crate) struct Diff {
     /// The later run.
     new: String,
     /// Exit status 1 if this is true: `randread.iops < -5%`, `write.p99 > 10%`, `any.rate < -5%`. Only a change that
-    /// the rounds confirm counts, with its whole interval beyond the limit; it takes four rounds on each side, and no
-    /// round that is invalid. The interval holds what runs differ by: as the runs of the same plan kept before BASE show,
-    /// or ±3 % where there are fewer than three of them.
+    /// the rounds confirm counts, with its whole interval beyond the limit. Both runs need four rounds or more, and
+    /// none that is invalid. The interval includes how much runs differ: as the runs of the same plan kept before BASE
+    /// show, or ±3 % with fewer than three of them.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
     /// Write each condition as a test of JUnit's XML to this file; one that cannot be judged is skipped.

@@ -15,7 +15,7 @@ use fsdyno_guide::study::Place;
 use fsdyno_job::EngineName;
 use fsdyno_results::Question;
 
-use super::answer::{Asked, FileOptions, Shared, answer, engine};
+use super::answer::{AskedQuestion, FileOptions, Shared, answer, engine};
 use super::stored::opened;
 #[cfg(all(feature = "object", target_os = "linux"))]
 use crate::process::streams::refused;
@@ -118,7 +118,7 @@ impl Measure {
             requests_max: self.objects.budget,
             keeps: self.objects.versioned,
         };
-        let asked = Asked::about(Question::Measure, place, &self.path, command);
+        let asked = AskedQuestion::about(Question::Measure, place, &self.path, command);
         answer(&self.shared, asked, |caller| fsdyno_guide::objects::measure(place, &options, caller))
     }
 }
@@ -147,7 +147,7 @@ impl Measure {
         };
         let place = Place::at(&self.path);
         options.size_before = size_before(&self.shared, &place, &options);
-        let asked = Asked::about(Question::Measure, &place, &self.path, command);
+        let asked = AskedQuestion::about(Question::Measure, &place, &self.path, command);
         answer(&self.shared, asked, |caller| measure(&place, &options, caller))
     }
 }

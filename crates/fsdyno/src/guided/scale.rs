@@ -10,12 +10,12 @@ use fsdyno_guide::study::Place;
 
 use fsdyno_results::Question;
 
-use super::answer::{Asked, FileOptions, Shared, answer};
+use super::answer::{AskedQuestion, FileOptions, Shared, answer};
 use crate::nodes::Nodes;
 
-/// What several nodes get together, and from how many on it is no more.
+/// The rate that several nodes reach together, and the number of nodes beyond which it does not grow.
 ///
-/// Each node reads or writes a file of its own, or all one file (--shared). Steps are repeated 4 to 12 times, alternating. More nodes than this
+/// Each node reads or writes its own file, or all nodes one file (--shared). Steps are repeated 4 to 12 times, alternating. More nodes than this
 /// machine need a build for MPI: `fsdyno --hosts A,B,C scale DIR`, or its launcher's own call, such as
 /// `mpirun -n 16 --hostfile HOSTS fsdyno scale DIR`.
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ impl Scale {
             expected: self.file.expect,
         };
         let place = Place::at(&self.path);
-        let asked = Asked::about(Question::Scale, &place, &self.path, command);
+        let asked = AskedQuestion::about(Question::Scale, &place, &self.path, command);
         answer(&self.shared, asked, |caller| scale(&place, &options, &mut Nodes, caller))
     }
 }

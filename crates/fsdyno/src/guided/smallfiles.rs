@@ -9,12 +9,13 @@ use fsdyno_guide::study::Place;
 
 use fsdyno_results::Question;
 
-use super::answer::{Asked, Shared, answer, size};
+use super::answer::{AskedQuestion, Shared, answer, size};
 use crate::nodes::Nodes;
 
 /// How fast are metadata and small files: the 10 s rule, create, stat, rename, fsync.
 ///
-/// First 1,001 files are written and read, and compared with the published 10 s rule. Then come the operations that decide
+/// First 1,001 files are written and read, and compared with the published 10 s rule. Then come the operations that
+/// decide
 /// how a git server, a mail store or a build feels: create, stat, open and read, readdir, rename, fsync of files and
 /// directories, mkdir, rmdir, symlink, readlink and unlink, each with its rate and latency.
 #[derive(Debug, Args)]
@@ -22,7 +23,7 @@ pub(crate) struct SmallFiles {
     /// A directory on the storage to be measured.
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Number of files; of each node, if several ask.
+    /// Number of files, on each node if several take part.
     #[arg(long, default_value_t = 1001, value_parser = value_parser!(u32).range(1..=i64::from(FILES_MAX)))]
     files: u32,
     /// Size of each file, such as 5 or 64k.
@@ -43,7 +44,8 @@ pub(crate) struct SmallFiles {
     /// With several nodes: all make their files in the same directories, instead of each in its own.
     #[arg(long = "shared")]
     one_place: bool,
-    /// Drop the caches of the whole machine before phases with cold caches (root only; slows other programs for a while).
+    /// Drop the caches of the whole machine before phases with cold caches (root only; slows other programs for a
+    /// while).
     #[arg(long)]
     drop_caches: bool,
     /// Refuse any other type of filesystem, such as nfs.
@@ -74,7 +76,7 @@ impl SmallFiles {
             expected: self.expect,
         };
         let place = Place::at(&self.path);
-        let asked = Asked::about(Question::SmallFiles, &place, &self.path, command);
+        let asked = AskedQuestion::about(Question::SmallFiles, &place, &self.path, command);
         answer(&self.shared, asked, |caller| smallfiles(&place, &options, &mut Nodes, caller))
     }
 }

@@ -51,7 +51,8 @@ pub(crate) struct Show {
     /// Print Markdown, for a ticket.
     #[arg(long)]
     markdown: bool,
-    /// Print all figures, findings and reasons on a terminal too, and not only what fits 24 lines; files and pipes always
+    /// Print all figures, findings and reasons on a terminal too, and not only what fits 24 lines; files and pipes
+    /// always
     /// have all.
     #[arg(long, conflicts_with_all = ["json", "markdown"])]
     wide: bool,
@@ -68,10 +69,10 @@ pub(crate) struct Clean {
     /// Only list what would be removed.
     #[arg(long)]
     dry_run: bool,
-    /// Also remove what another machine made, which may still use it.
+    /// Also remove files of another machine, which may still use them.
     #[arg(long)]
     others: bool,
-    /// Also remove what belongs to other users.
+    /// Also remove files of other users.
     #[arg(long)]
     any_owner: bool,
     /// One JSON document.

@@ -182,12 +182,12 @@ impl Watcher for Stream {
 }
 
 /// Passes every call on to two watchers.
-pub(crate) struct Both<'a> {
+pub(crate) struct TwoWatchers<'a> {
     pub(crate) one: &'a mut dyn Watcher,
     pub(crate) other: &'a mut dyn Watcher,
 }
 
-impl Watcher for Both<'_> {
+impl Watcher for TwoWatchers<'_> {
     fn outline(&mut self, text: &str) {
         self.one.outline(text);
         self.other.outline(text);

@@ -12,7 +12,7 @@ use fsdyno_job::EngineName;
 
 use fsdyno_results::Question;
 
-use super::answer::{Asked, FileOptions, Shared, answer, engine};
+use super::answer::{AskedQuestion, FileOptions, Shared, answer, engine};
 
 /// Best queue depth and block size: one point per depth, and the knee beyond which only latency grows.
 ///
@@ -52,7 +52,7 @@ impl Sweep {
             wanted: Wanted { engine: self.engine, buffered: false },
         };
         let place = Place::at(&self.path);
-        let asked = Asked::about(Question::Sweep, &place, &self.path, command);
+        let asked = AskedQuestion::about(Question::Sweep, &place, &self.path, command);
         answer(&self.shared, asked, |caller| sweep(&place, &options, caller))
     }
 }

@@ -12,25 +12,26 @@ use fsdyno_guide::time::{Cache, Memory, Recipe, Start, TimeOptions, TimedCommand
 
 use fsdyno_results::Question;
 
-use super::answer::{Asked, Shared, answer};
+use super::answer::{AskedQuestion, Shared, answer};
 use crate::process::streams::refused;
 
-/// How long a command takes on each of several storages, and how much of that they decide.
+/// How long a command takes on each of several storages, and how much of that time the storage decides.
 #[derive(Debug, Args)]
 pub(crate) struct Time {
-    /// A directory on each storage, with a name if you like; the first is the baseline. One alone can be asked, too.
+    /// A directory on each storage, with a name if you like; the first is the baseline. A single place is possible,
+    /// too.
     #[arg(required = true, value_name = "[NAME=]PLACE")]
     places: Vec<String>,
-    /// The command, behind `--`. It runs in a new directory on each place, for which `{}` and FSDYNO_DIR stand.
+    /// The command, after `--`. It runs in a new directory on each place; `{}` and FSDYNO_DIR stand for that directory.
     #[arg(last = true, required_unless_present = "recipe", value_name = "COMMAND")]
     command: Vec<OsString>,
-    /// What people run, in phases: git, untar, copy, find, sqlite, build; or the path of a recipe of your own.
+    /// Run typical work in phases: git, untar, copy, find, sqlite, build; or your own recipe, by its path.
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["command", "shell", "from", "prepare"])]
     recipe: Option<String>,
-    /// The words behind `--` are a line for the shell (sh).
+    /// The words after `--` are a line for the shell (sh).
     #[arg(long)]
     shell: bool,
-    /// Begin each run with a copy of this directory, or with what is in this tar archive.
+    /// Begin each run with a copy of this directory, or with the files of this tar archive.
     #[arg(long, value_name = "DIR|TAR")]
     from: Option<PathBuf>,
     /// Before each run, drop the data of the prepared files from the cache; their names stay in it.
@@ -39,13 +40,13 @@ pub(crate) struct Time {
     /// Before each run, read the prepared files into the cache.
     #[arg(long, conflicts_with = "drop_caches")]
     warm: bool,
-    /// Before each run, drop all caches of this machine, as root. Slows down everybody on it.
+    /// Before each run, drop all caches of this machine, as root. This slows down other programs.
     #[arg(long)]
     drop_caches: bool,
-    /// Number of rounds, even [default: 8, of several places up to 12].
+    /// Number of rounds, even [default: 8; up to 12 with several places].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: Option<u32>,
-    /// End a run that takes longer, s; the comparison ends with it.
+    /// End a run that takes longer than this, in seconds; the comparison ends with it.
     #[arg(long, value_name = "SECONDS", default_value_t = 3600.0, value_parser = seconds)]
     timeout: f64,
     /// A line for the shell before each run, not timed.
@@ -57,7 +58,7 @@ pub(crate) struct Time {
     /// Keep only PATH, LANG, LC_ALL, TZ and TERM of the environment.
     #[arg(long)]
     clean_env: bool,
-    /// Run it in memory, too, in this directory; `none`: nowhere [default: /dev/shm].
+    /// Also run the command in memory, in this directory; `none` leaves this out [default: /dev/shm].
     #[arg(long, value_name = "DIR")]
     memory: Option<PathBuf>,
     /// Refuse a path that is not on this type of filesystem: NAME=FSTYPE, such as nfs=nfs.
@@ -78,7 +79,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 impl Time {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
         let places: Vec<Place> = self.places.iter().map(|word| Place::parse(word)).collect();
-        let asked = Asked::among(Question::Time, &places, &self.places, command);
+        let asked = AskedQuestion::among(Question::Time, &places, &self.places, command);
         let cache = match (self.cold, self.warm, self.drop_caches) {
             (true, ..) => Cache::Cold,
             (_, true, _) => Cache::Warm,

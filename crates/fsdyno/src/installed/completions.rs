@@ -16,7 +16,7 @@ use crate::process::streams::print;
 /// Print the script that makes a shell complete commands, options and values.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell that reads it.
+    /// The shell.
     #[arg(value_enum)]
     shell: Shell,
     /// For a link to this program that is called fio.

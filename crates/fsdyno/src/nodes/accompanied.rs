@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use fsdyno_os::process::{Side, closes_within, divide, hear_end_of_parent, wait_for};
+use fsdyno_os::process::{ForkSide, closes_within, divide, hear_end_of_parent, wait_for};
 use fsdyno_os::signals::{Listener, SIGUSR1};
 
 use crate::process::left_behind;
@@ -22,7 +22,7 @@ pub(crate) fn accompanied(
 ) -> std::io::Result<ExitCode> {
     let ((orders, to_worker), (reports, from_worker)) = (std::io::pipe()?, std::io::pipe()?);
     match divide()? {
-        Side::New { writer } => {
+        ForkSide::New { writer } => {
             drop((to_worker, reports));
             if !hear_end_of_parent(&writer) {
                 return Ok(ORPHANED.into());
@@ -31,7 +31,7 @@ pub(crate) fn accompanied(
             left_behind::tell_of_directories();
             Ok(work(orders, from_worker))
         }
-        Side::Old { child, held, reader } => {
+        ForkSide::Old { child, held, reader } => {
             drop((orders, from_worker));
             let signal = Arc::new(AtomicI32::new(0));
             let heard = Arc::clone(&signal);

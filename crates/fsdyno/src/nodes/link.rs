@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use fsdyno_cluster::Link;
 use fsdyno_guide::bench::{Conditions, run_line};
 use fsdyno_guide::nodes::{Asking, Nodes};
-use fsdyno_guide::smallfiles::{Done, NodeRole, Phase, Suite};
+use fsdyno_guide::smallfiles::{NodeRole, Phase, PhaseResult, Suite};
 use fsdyno_guide::watch::Step;
 use fsdyno_guide::{Problem, Watcher};
 use fsdyno_job::Request;
@@ -51,7 +51,7 @@ impl Nodes for Ranks {
         asking: Asking<'_>,
         step: &Step,
         watcher: &mut dyn Watcher,
-    ) -> Result<Done, Problem> {
+    ) -> Result<PhaseResult, Problem> {
         match LINK.get() {
             Some(link) => link.phase(suite, phase, asking, step, watcher),
             None => suite.perform(phase, asking.control, step, watcher),

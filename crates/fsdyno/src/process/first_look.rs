@@ -83,7 +83,7 @@ impl FirstLook {
         let begun = fsdyno_os::thread::begin("first look", 256 * 1024, move || watch(face, &watched, &control, thread));
         if let Err(error) = &begun {
             print_stderr(&format!(
-                "note: cannot start a thread: {error}; should {} never answer, nobody says so",
+                "note: cannot start a thread: {error}; if {} never answers, no message says so",
                 path.display()
             ));
         }
@@ -166,7 +166,7 @@ fn no_answer(path: &Path, doing: &str, bounds: Bounds) -> Problem {
     let (shown, seconds) = (path.display(), bounds.seconds());
     Problem::new(format!("{shown} does not answer: {doing} has waited for {seconds} s (errno {ETIMEDOUT}); {place}"))
         .with_next(format!(
-            "see with `fsdyno inspect {shown}` what is known of it, and whether its server, daemon or disk is alive"
+            "see with `fsdyno inspect {shown}` what is known about it, and whether its server, daemon or disk is alive"
         ))
 }
 

@@ -5,7 +5,7 @@ use std::io::{PipeReader, PipeWriter, Write};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use fsdyno_os::process::{Ended, Side, close_standard_streams, closes_within, divide, end_with_parent, wait_for};
+use fsdyno_os::process::{Ended, ForkSide, close_standard_streams, closes_within, divide, end_with_parent, wait_for};
 
 use super::left_behind::{self, PipeReport};
 use super::status::BY_SIGNAL;
@@ -37,7 +37,7 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
         return status;
     }
     match divide() {
-        Ok(Side::New { writer }) => {
+        Ok(ForkSide::New { writer }) => {
             if !end_with_parent(&writer) {
                 // The caller is gone, so that nobody could end the work.
                 return ORPHANED;
@@ -48,7 +48,7 @@ pub(crate) fn supervised(work: impl FnOnce() -> u8) -> u8 {
             report_end(status);
             status
         }
-        Ok(Side::Old { child, held, reader }) => {
+        Ok(ForkSide::Old { child, held, reader }) => {
             let relay = fsdyno_run::SignalRelay::begin(child);
             drop(held);
             if let Err(error) = &relay {
@@ -118,7 +118,7 @@ fn ended(child: u32, told: Option<u8>) -> u8 {
                 _ => "",
             };
             print_stderr(&format!(
-                "fsdyno: the run was ended by signal {signal}{why}; only what was saved before is kept"
+                "fsdyno: the run was ended by signal {signal}{why}; only data that were saved before are kept"
             ));
             BY_SIGNAL.saturating_add(signal)
         }

@@ -12,9 +12,10 @@ use super::{KEYS, Key, Settings, Source, file};
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, print_page};
 
-/// Print what is set for all questions, and where: default, file, environment or command line.
+/// Print the settings for all questions, and where each is set: default, file, environment or command line.
 ///
-/// The file is $XDG_CONFIG_HOME/fsdyno/config.toml, or ~/.config/fsdyno/config.toml; docs/configuration.md has its keys.
+/// The file is $XDG_CONFIG_HOME/fsdyno/config.toml, or ~/.config/fsdyno/config.toml; docs/configuration.md has its
+/// keys.
 #[derive(Debug, Args)]
 pub(crate) struct Config {
     /// One JSON document instead of text.

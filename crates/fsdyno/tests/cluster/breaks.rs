@@ -29,7 +29,7 @@ fn begun(place: &Place, words: &str) -> Option<Running> {
 }
 
 fn missing(record: &RunRecord) -> Vec<(u32, &str)> {
-    let together = record.together.as_ref().expect("they ran together");
+    let together = record.ranks_record.as_ref().expect("they ran together");
     together.missing.iter().map(|missing| (missing.rank, missing.reason.as_str())).collect()
 }
 

@@ -124,7 +124,7 @@ fn on_hosts(count: u32, network: u32) {
     let record = record(&hosts.place);
     let names: Vec<String> = (1..=count).map(|host| format!("node{host}")).collect();
     assert_eq!(record.nodes.iter().map(|node| node.name.clone()).collect::<Vec<_>>(), names);
-    assert_eq!(record.together.as_ref().map(|together| together.ranks), Some(count));
+    assert_eq!(record.ranks_record.as_ref().map(|together| together.ranks), Some(count));
     assert_eq!(record.jobs.iter().map(|job| job.directions.write.bytes).sum::<u64>(), u64::from(count) * (4 << 20));
     let files: Vec<String> = names.iter().map(|name| format!("{name}.a.0.0")).collect();
     assert_eq!(hosts.place.names("data"), files);

@@ -53,7 +53,7 @@ fn one_document_has_the_sums_of_all_ranks() {
     let mut nodes: Vec<&str> = record.nodes.iter().map(|node| node.name.as_str()).collect();
     nodes.dedup();
     assert_eq!((nodes.len(), record.machines().len()), (4, 1), "{nodes:?}");
-    let together = record.together.expect("they ran together");
+    let together = record.ranks_record.expect("they ran together");
     assert_eq!((together.ranks, together.missing.len(), together.windows.len()), (4, 0, 1));
     for node in &record.nodes {
         let part = node.part.as_ref().expect("a part");
@@ -71,7 +71,7 @@ fn sixty_four_ranks_are_one_record() {
     ran.good();
     let record = record(&place);
     assert_eq!((record.nodes.len(), bytes_read(&record)), (64, 64 << 20));
-    assert_eq!(record.together.map(|together| together.windows[0].ranks), Some(64));
+    assert_eq!(record.ranks_record.map(|together| together.windows[0].ranks), Some(64));
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn stages_are_barriers() {
         "--ioengine=null --bs=4k --rw=read --record=run.json --name=a --size=16m --name=b --size=16m --stonewall";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     ran.good();
-    let together = record(&place).together.expect("they ran together");
+    let together = record(&place).ranks_record.expect("they ran together");
     let [first, second] = &together.windows[..] else { panic!("{together:?}") };
     assert!(second.first_start_ns >= first.last_end_ns, "{together:?}");
 }
@@ -223,7 +223,7 @@ fn a_question_is_asked_from_all_ranks_and_leaves_nothing() {
     let study: Study = ran.good().study();
     for row in &study.rows {
         let run = row.run.as_ref().expect("a row of a run");
-        assert_eq!((run.nodes.len(), run.together.as_ref().map(|together| together.ranks)), (3, Some(3)));
+        assert_eq!((run.nodes.len(), run.ranks_record.as_ref().map(|together| together.ranks)), (3, Some(3)));
     }
     assert!(!study.rows.is_empty());
     let left: Vec<String> = place.names("").into_iter().filter(|name| name.starts_with("fsdyno-work")).collect();
@@ -278,7 +278,7 @@ fn scale_asks_more_ranks_at_each_step() {
     let asked: Vec<(bool, usize)> = steps
         .map(|row| {
             let run = row.run.as_ref().expect("a row of a run");
-            assert_eq!(run.together.as_ref().map_or(1, |together| together.ranks as usize), run.nodes.len());
+            assert_eq!(run.ranks_record.as_ref().map_or(1, |together| together.ranks as usize), run.nodes.len());
             (row.pattern.ends_with("-n3"), run.nodes.len())
         })
         .collect();

@@ -22,7 +22,7 @@ fn run(row: &Row) -> &RunRecord {
 }
 
 fn window(run: &RunRecord) -> ActiveWindow {
-    run.together.as_ref().expect("they ran together").windows[0]
+    run.ranks_record.as_ref().expect("they ran together").windows[0]
 }
 
 /// Where each rank had the files of a row, without the part before the question's directory.
@@ -115,7 +115,7 @@ fn places_are_compared_from_all_ranks() {
     assert_eq!(turns, [(0, 0), (0, 1), (1, 1), (1, 0)]);
     for row in &study.rows {
         let run = run(row);
-        let together = run.together.as_ref().expect("they ran together");
+        let together = run.ranks_record.as_ref().expect("they ran together");
         assert_eq!((run.nodes.len(), together.ranks, together.missing.len()), (2, 2, 0));
         let bytes: u64 = run.jobs.iter().map(|job| job.mixed().bytes).sum();
         assert_eq!(row.figures().map(|figures| figures.total.bytes), Some(bytes), "the sum of both");
@@ -162,7 +162,7 @@ fn small_files_of_a_rank_that_is_killed_are_removed_by_the_others() {
     let study =
         std::fs::read_to_string(place.path("kept").join(place.names("kept").last().expect("a record"))).unwrap();
     let study = Study::from_json(&study).unwrap();
-    let missing = run(row(&study, "write")).together.as_ref().map(|together| together.missing.clone());
+    let missing = run(row(&study, "write")).ranks_record.as_ref().map(|together| together.missing.clone());
     assert!(missing.is_some_and(|missing| missing.len() == 1 && missing[0].rank == 1), "{:?}", study.rows.len());
 }
 

@@ -299,7 +299,7 @@ pub(crate) const NAMED: &[Named] = &[
     named(
         Spared::Counts,
         |drawn| !is_random(drawn) && has_modifier(drawn) && drawn.value("offset").is_some() && is_uneven(drawn),
-        "where holes end behind the range, fio ends if it has an offset; here it goes on with the begin of the range",
+        "where holes end behind the range, fio ends if it has an offset; here it continues at the start of the range",
     ),
     named(
         Spared::Counts,

@@ -89,7 +89,7 @@ const CLAIMS: &[Claim] = &[
         ran.status == Some(0) && ran.holds("f")
     }),
     ("--eta={other} is none of auto, always, never; auto is used, as fio does", || ios("--eta=bogus") == Some(16)),
-    ("as many jobs run as are written; fio ignores it too", || {
+    ("the number of jobs has no limit; fio ignores it too", || {
         run("--max-jobs=1 --ioengine=null --size=4k --name=a --name=b").said.matches("(g=0)").count() == 2
     }),
     ("deprecated in fio", || all_are_called_deprecated("deprecated in fio")),

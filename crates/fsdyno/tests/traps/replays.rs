@@ -21,7 +21,7 @@ fn a_burst_that_no_storage_bears() {
         |ran: &crate::bench::Ran| ran.record.findings.iter().find(|finding| finding.id == "replay-late").cloned();
     let finding = found(&late).unwrap_or_else(|| panic!("{:#?}", late.record.findings));
     assert_eq!(finding.severity, Severity::Caution);
-    assert!(finding.cause.contains("of the 20000 requests with a recorded moment"), "{}", finding.cause);
+    assert!(finding.cause.contains("of the 20000 requests with a recorded time"), "{}", finding.cause);
     assert!(late.stderr.contains("replay (job): later than recorded by p50 "), "{}", late.stderr);
     let report = bench.place.run(&format!("fio {words}")).good().stdout;
     assert!(report.contains("\nLateness (fsdyno):\n  replay (job): later than recorded by p50 "), "{report}");

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::node_role::NodeRole;
 use super::options::SmallFilesOptions;
 use super::phases::{FileUse, Phase, named};
-use super::suite::{Done, ROOT, Suite};
+use super::suite::{PhaseResult, ROOT, Suite};
 
 /// The order to run a phase, as it is sent to the other nodes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ impl Suite {
     }
 
     /// This node's part of a phase as the record of a run.
-    pub fn as_run(&self, phase: &Phase, done: &Done, node: Node, version: &str) -> RunRecord {
+    pub fn as_run(&self, phase: &Phase, done: &PhaseResult, node: Node, version: &str) -> RunRecord {
         let PhaseRecord { operations, failures, error, bytes, elapsed_ns, cpu_ns, latency, cache, conditions, .. } =
             &done.record;
         let setup = JobSetup { engine: "smallfiles".to_owned(), clones: self.options.threads, ..JobSetup::default() };
@@ -87,10 +87,10 @@ fn moved_ms(job: &JobRecord) -> u64 {
     job.directions.read.runtime_ms.max(job.directions.write.runtime_ms)
 }
 
-impl Done {
+impl PhaseResult {
     /// The sum over all nodes. The time runs from the first operation of any node to the last, as mdtest counts it.
-    pub fn joined(self, phase: &Phase, mut run: RunRecord) -> Done {
-        let mut all = Done { cut: false, planned: 0, part: None, run: None, ..self };
+    pub fn joined(self, phase: &Phase, mut run: RunRecord) -> PhaseResult {
+        let mut all = PhaseResult { cut: false, planned: 0, part: None, run: None, ..self };
         let mut record = PhaseRecord { name: all.record.name, ..PhaseRecord::default() };
         let mut part = Latency::default();
         for job in &mut run.jobs {
@@ -108,7 +108,7 @@ impl Done {
             all.cut |= job.plan.runtime_ms.is_some();
             all.planned += job.plan.file_count;
         }
-        record.elapsed_ns = run.together.as_ref().map_or(0, elapsed_ns);
+        record.elapsed_ns = run.ranks_record.as_ref().map_or(0, elapsed_ns);
         record.cache = cache(&run.jobs);
         // The counters of its devices are in each node's own record.
         let run_queue_wait_ns = run.jobs.iter().map(|job| job.run_queue_wait_ns).sum();

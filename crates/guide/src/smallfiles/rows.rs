@@ -5,7 +5,7 @@ use fsdyno_text::quantity::count;
 
 use super::phases::{FileUse, Phase, READ, WRITE};
 use super::shell;
-use super::suite::{Done, Suite};
+use super::suite::{PhaseResult, Suite};
 use crate::Problem;
 use crate::nodes::Nodes;
 use crate::study::{StudyRun, planned_row};
@@ -65,8 +65,8 @@ impl<'n> Rows<'n> {
     }
 
     /// Fills the row; returns the row of the call that is timed by itself.
-    fn keep(&mut self, row: &mut Row, phase: &Phase, done: Done) -> Option<Row> {
-        let Done { record, part, findings, planned, cut, run, .. } = done;
+    fn keep(&mut self, row: &mut Row, phase: &Phase, done: PhaseResult) -> Option<Row> {
+        let PhaseResult { record, part, findings, planned, cut, run, .. } = done;
         let is_new = !self.cuts.iter().any(|(title, _)| *title == phase.title);
         if cut && is_new {
             let attempted = record.operations + record.failures;

@@ -24,24 +24,28 @@ fn time(ns: u64) -> String {
 }
 
 /// The time of all files, over the whole passes that count.
-struct Whole {
+struct TimeOfAllFiles {
     files: u64,
     passes: u64,
     elapsed_ns: f64,
 }
 
-impl Whole {
+impl TimeOfAllFiles {
     /// `None`: no pass counts.
-    fn of(study: &Study, pattern: &str) -> Option<Whole> {
+    fn of(study: &Study, pattern: &str) -> Option<TimeOfAllFiles> {
         let rounds = passes_of(study, pattern);
         let passes = whole(rounds.counted().iter().filter(|round| round.counts()).filter_map(|round| round.phase));
         let times: Vec<f64> = passes.iter().map(|phase| phase.elapsed_ns as f64).collect();
-        Some(Whole { files: passes.first()?.operations, passes: passes.len() as u64, elapsed_ns: median(&times)? })
+        Some(TimeOfAllFiles {
+            files: passes.first()?.operations,
+            passes: passes.len() as u64,
+            elapsed_ns: median(&times)?,
+        })
     }
 }
 
 fn rule(study: &Study) -> Option<String> {
-    let (write, read) = (Whole::of(study, "write")?, Whole::of(study, "read")?);
+    let (write, read) = (TimeOfAllFiles::of(study, "write")?, TimeOfAllFiles::of(study, "read")?);
     let medians = |passes| if passes > 1 { format!(" (medians of {passes} passes)") } else { String::new() };
     let [of_write, of_both] = match (write.passes, read.passes) {
         (one, other) if one == other => [String::new(), medians(one)],

@@ -47,7 +47,7 @@ pub struct Suite {
 
 /// The result of a phase.
 #[derive(Debug, Default)]
-pub struct Done {
+pub struct PhaseResult {
     pub(super) record: PhaseRecord,
     /// Latency of the call that is timed by itself.
     pub(super) part: Option<Latency>,
@@ -63,9 +63,9 @@ pub struct Done {
 }
 
 /// The result of a phase that cannot be run here; the reason takes the place of the cache state.
-fn did_not_run(phase: &Phase, reason: String) -> Done {
+fn did_not_run(phase: &Phase, reason: String) -> PhaseResult {
     let record = PhaseRecord { name: phase.pattern.into(), cache: Some(reason), ..PhaseRecord::default() };
-    Done { record, ..Done::default() }
+    PhaseResult { record, ..PhaseResult::default() }
 }
 
 fn unusable(error: fsdyno_os::files::FileError) -> Problem {
@@ -149,7 +149,7 @@ impl Suite {
         control: &Arc<Control>,
         step: &Step,
         watcher: &mut dyn Watcher,
-    ) -> Result<Done, Problem> {
+    ) -> Result<PhaseResult, Problem> {
         if let (FileUse::Makes(Family::Link), Some(reason)) = (phase.acts, LINKS_REFUSED) {
             return Ok(did_not_run(phase, reason.to_owned()));
         }
@@ -201,7 +201,7 @@ impl Suite {
         let part = phase.part.map(|_| outcome.part.clone());
         let system_ns = outcome.system_ns;
         self.remember(phase.acts, outcome);
-        Ok(Done { record, part, findings, system_ns, planned: planned as u64, cut, run: None })
+        Ok(PhaseResult { record, part, findings, system_ns, planned: planned as u64, cut, run: None })
     }
 
     /// The directories of a rank's files.
@@ -307,7 +307,7 @@ impl Suite {
         match family {
             Family::Entered => Some(self.tree.directory(index)),
             // The link lies beside the file.
-            Family::Link => Some(self.tree.beside().name(Family::Test, index)),
+            Family::Link => Some(self.tree.without_directories().name(Family::Test, index)),
             _ => None,
         }
     }

@@ -27,8 +27,10 @@ pub(super) fn environment(study_run: &mut StudyRun<'_>, options: &TimeOptions) {
     let mut names: Vec<String> =
         run::kept_environment(options).map(|(name, _)| name.to_string_lossy().into_owned()).collect();
     fsdyno_stats::sort::by(&mut names, Ord::cmp);
-    let text =
-        format!("the command has these variables, beside its own HOME, TMPDIR and FSDYNO_DIR: {}", names.join(", "));
+    let text = format!(
+        "the command has these variables, in addition to its own HOME, TMPDIR and FSDYNO_DIR: {}",
+        names.join(", ")
+    );
     study_run.note("environment", Severity::Info, text);
 }
 
@@ -59,13 +61,13 @@ pub(super) fn free_space_in_pieces(study_run: &mut StudyRun<'_>, sites: &[Site])
 fn pieces(site: &Site) -> Result<Option<u64>, FileError> {
     let path = site.work.file("free-space");
     let mode = OpenMode { create: true, ..OpenMode::buffered(FileAccess::ReadWrite) };
-    let file = site.work.held().open_file(&path, mode)?;
+    let file = site.work.open_directory().open_file(&path, mode)?;
     let chunk = vec![b'f'; 1 << 20];
     for offset in (0..PROBE_BYTES).step_by(chunk.len()) {
         file.write_all_at(&chunk, offset)?;
     }
     let found = extents_of(&file, PROBE_BYTES, true)?;
-    site.work.held().remove(std::path::Path::new("free-space"))?;
+    site.work.open_directory().remove(std::path::Path::new("free-space"))?;
     Ok(Some(found.count).filter(|count| *count > 0 && found.encoded_bytes == 0))
 }
 

@@ -150,7 +150,7 @@ pub(super) fn failure(usage: &TreeUsage, printed: &Printed, timeout: Duration) -
         (_, Some(Ended::Status(0))) => None,
         (_, Some(Ended::Status(status))) => Some(format!("exit status {status}{said}")),
         (_, Some(Ended::Signal(signal))) => Some(format!("ended by signal {signal}{said}")),
-        (_, None) => Some("nobody saw how it ended".to_owned()),
+        (_, None) => Some("it is not known how it ended".to_owned()),
     }
 }
 

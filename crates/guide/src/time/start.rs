@@ -60,7 +60,7 @@ pub(super) fn begin(
 ) -> Result<TimedPlace, Problem> {
     let work = &site.work;
     study_run.empty(work)?;
-    let make = |name: &str| work.held().make(name).map_err(|error| Problem::new(error.to_string()));
+    let make = |name: &str| work.open_directory().make(name).map_err(|error| Problem::new(error.to_string()));
     let place = TimedPlace { directory: make("run")?, home: make("home")?, temporary: make("tmp")?, class: site.class };
     if let Some(words) = options.start.words() {
         unmeasured(study_run, &place, &words, options, step, "bringing the files of --from there")?;

@@ -62,13 +62,13 @@ fn in_time(
     let told =
         |outcome: Result<(), TreeError>| outcome.map_err(|error| Problem::new(sentence(&error)).with_next(by_hand()));
     let begun = fsdyno_os::thread::begin("removal", STACK_BYTES, move || {
-        if let Some(work) = taken(&waiting) {
+        if let Some(work) = take_work(&waiting) {
             // The send fails if nobody waits any more.
             let _ = sender.send(work(&counter));
         }
     });
     if begun.is_err() {
-        return taken(&work).map_or(Ok(()), |work| told(work(&gone)));
+        return take_work(&work).map_or(Ok(()), |work| told(work(&gone)));
     }
     let mut watched = StallDetector::default();
     let (shown, lost_s) = (directory.path().display(), waits.silence.lost_ns / 1_000_000_000);
@@ -96,7 +96,7 @@ fn in_time(
 }
 
 /// Takes the work out of the cell, for the thread that does it.
-fn taken<W>(work: &Mutex<Option<W>>) -> Option<W> {
+fn take_work<W>(work: &Mutex<Option<W>>) -> Option<W> {
     work.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 

@@ -6,7 +6,7 @@ pub(super) const RECORDED: &[Difference] = &[
     difference(
         "read_iolog, a request that is late",
         "moves all later ones by its lateness, and forgets it",
-        "is issued at once; later ones keep their recorded moments; the lateness is reported",
+        "is issued at once; later ones keep their recorded times; the lateness is reported",
         "a replay must be the recorded load, or say that it was not",
     ),
     difference(
@@ -17,8 +17,8 @@ pub(super) const RECORDED: &[Difference] = &[
     ),
     difference(
         "replay_skip, --readonly",
-        "take the time of what is left out away from the log (text), or leave writes out without a word",
-        "replay_skip keeps all moments; --readonly refuses a log that writes",
+        "remove the time of skipped requests from the log (text), or skip writes without a message",
+        "replay_skip keeps all times; --readonly refuses a log that writes",
         GIVEN,
     ),
     difference("replay_skip=sync", "leaves datasync in", "leaves all syncs out", "it is a kind of sync"),
@@ -26,7 +26,7 @@ pub(super) const RECORDED: &[Difference] = &[
         "read_iolog, a line that is wrong, out of order, or cut off",
         "skips it, ends with a signal, or waits for days",
         "error before the first byte, with the line",
-        "what is left out is not the recorded load",
+        "a log with lines left out is not the recorded load",
     ),
     difference(
         "read_iolog, a file that is not open at a request",
@@ -44,7 +44,7 @@ pub(super) const RECORDED: &[Difference] = &[
         "read_iolog, sync_file_range lines",
         "skips them with a message, though it writes them",
         "replays them; the writing of the range is begun",
-        "what was recorded is replayed",
+        "recorded requests are replayed",
     ),
     difference(
         "read_iolog with more clones than logs",
@@ -53,21 +53,21 @@ pub(super) const RECORDED: &[Difference] = &[
         "clones take logs in turn",
     ),
     difference(
-        "read_iolog, the first moment",
+        "read_iolog, the first time",
         "is left out when it is 0, and with it the gap behind it",
-        "all moments count from the first line",
+        "all times count from the first line",
         "a log is a schedule",
     ),
     difference(
         "read_iolog, files that it adds and that have no I/O",
         "are opened, and made where the log writes",
         "are not touched",
-        "a replay touches what has I/O",
+        "a replay touches only files with I/O",
     ),
     difference(
         "read_iolog of a log that a job before it writes",
         "replays it",
-        "error before the run; replay it in a run of its own",
+        "error before the run; replay it in a separate run",
         "logs are examined before anything is written",
     ),
     difference(

@@ -11,15 +11,15 @@ pub(super) const RUNS: &[Difference] = &[
     ),
     difference(
         "verify with buffered writes",
-        "reads back what may never have left the page cache",
+        "reads back data that may never have left the page cache",
         "fsync and a cache drop come first",
-        "it is the storage that is asked",
+        "the question is about the storage",
     ),
     difference(
         "verify after writing the same file twice",
         "the same run has the same blocks each time",
         "the header says which run wrote it, and as which write",
-        "a write that got lost must not hide behind its predecessor",
+        "an earlier write must not hide that a later one was lost",
     ),
     difference(
         "verify of blocks that were written over",
@@ -31,19 +31,19 @@ pub(super) const RUNS: &[Difference] = &[
         "verify_backlog with a queue",
         "may read a block whose write is still in flight, or write it again meanwhile",
         "the writes in flight are awaited before the reads; where blocks repeat, the reads before the writes",
-        "what is read must be what was written",
+        "the blocks that are read must be those that were written",
     ),
     difference(
         "io_submit_mode=offload",
         "IO depths 1=100%; may end an I/O after number_ios; aborts where a state of verify is saved",
-        "IO depths are what was in flight; number_ios and states as inline; their CPU time is left out, with a note",
-        "the depth that the storage saw is what latencies are compared by",
+        "IO depths are the requests in flight; number_ios and states as inline; their CPU time is left out, with a note",
+        "latencies are compared at the depth that the storage saw",
     ),
     difference(
         "io_submit_mode=offload with mmap, splice or an engine that moves no data",
         "by threads",
         "inline, with a note",
-        "what their calls do depends on the worker",
+        "the effect of their calls depends on the worker",
     ),
     difference(
         "create_only with exec_prerun or exec_postrun",
@@ -61,13 +61,13 @@ pub(super) const RUNS: &[Difference] = &[
         "verify_policy=fsynced",
         "verifies nothing without verify_state_save or without an fsync, and does not say so (3.42)",
         "needs no saved state; says so where there was no fsync",
-        "nothing must look verified that is not",
+        "unverified data must not look verified",
     ),
     difference(
         "verify_state_save",
         "3.33 and 3.42 write forms that the other refuses",
         "writes 3.33's form, as its blocks are 3.33's; reads both",
-        "states are of use only beside the blocks",
+        "a state is useful only with its blocks",
     ),
     difference(
         "verify_state_load, writes in flight",
@@ -77,7 +77,7 @@ pub(super) const RUNS: &[Difference] = &[
     ),
     difference(
         "verify_state_save with verify_only",
-        "writes the state anew, of writes that it does not make",
+        "writes a new state, for writes that it does not make",
         "the state of the job that wrote stays",
         "nothing was written",
     ),
@@ -96,7 +96,7 @@ pub(super) const RUNS: &[Difference] = &[
     difference(
         "verify without a pattern",
         "draws the data from rand_seed",
-        "draws them from the number in its place, by a generator of its own: dumps of expected blocks need a header of ours",
+        "draws them from the number in its place, with another generator: dumps of expected blocks need a header of fsdyno",
         "the number says which write it was",
     ),
     difference(
@@ -109,7 +109,7 @@ pub(super) const RUNS: &[Difference] = &[
         "verify of a file that is too short (rw=read, verify_only)",
         "lays the file out again, then finds no headers",
         "error; the file stays as it is",
-        "what is left of the file is the evidence",
+        "the rest of the file is the evidence",
     ),
     difference(
         "verify of a file with blocks of several runs",
@@ -125,8 +125,8 @@ pub(super) const RUNS: &[Difference] = &[
     ),
     difference(
         "a file longer than offset and size, with a size that is no multiple of bs or with holes (rw=read:8k)",
-        "goes by the length of the file: requests reach beyond the range, holes end elsewhere",
-        "goes by the range, as fio does where the file ends with it",
+        "uses the length of the file: requests reach beyond the range, holes end elsewhere",
+        "uses the range, as fio does when the file ends with it",
         "bytes outside the range that was given are not read and not written",
     ),
     difference(
@@ -159,12 +159,7 @@ pub(super) const RUNS: &[Difference] = &[
         "trims each block before its write",
         "each block was to be trimmed",
     ),
-    difference(
-        "rw=trimwrite:-N",
-        "trims the first block for ever (3.33)",
-        "goes backwards",
-        "a job must come to its end",
-    ),
+    difference("rw=trimwrite:-N", "trims the first block for ever (3.33)", "goes backwards", "a job must end"),
     difference("rw=trim with ioengine=vsync", "error", "trims", "the call is the same for every engine"),
     difference(
         "rw=trim of a file",
@@ -240,7 +235,7 @@ pub(super) const RUNS: &[Difference] = &[
     ),
     difference(
         "bssplit in random patterns with a map",
-        "cuts a size to what is free (4k/50:64k/50 writes 12k)",
+        "cuts a size to the free blocks (4k/50:64k/50 writes 12k)",
         "takes a smaller size of the split, with a note; random_generator=tausworthe cuts as fio does",
         GIVEN,
     ),
@@ -276,14 +271,14 @@ pub(super) const RUNS: &[Difference] = &[
     ),
     difference(
         "offset=N%, with loops or of a file that the job makes",
-        "takes the share anew of what the file has become, and does less",
+        "takes the share again, of the new length of the file, and does less",
         "takes it once, before the file is made",
         EARLY,
     ),
     difference(
         "rw=X:N with offset, where a hole ends behind the range",
         "ends there",
-        "goes on with the begin of the range, as without offset",
+        "continues at the start of the range, as without offset",
         EARLY,
     ),
     difference(
@@ -319,8 +314,8 @@ pub(super) const RUNS: &[Difference] = &[
     difference("random_generator=lfsr with few blocks", "no I/O at all", "each block once", EARLY),
     difference(
         "a sequential mix with libaio or io_uring whose size is no multiple of bs, from the second pass on",
-        "begins with what was left of the pass before",
-        "begins each pass alike",
+        "begins with the rest of the pass before",
+        "begins each pass in the same way",
         "a pass is repeatable",
     ),
     difference(
@@ -351,7 +346,7 @@ pub(super) const RUNS: &[Difference] = &[
         "file_append=1 with a job that reads",
         "removes the file and makes a new one: the data is lost",
         "error before the run; the file stays as it is",
-        "what is in a file must not get lost",
+        "data in a file must not get lost",
     ),
     difference(
         "file_append=1 with loops",
@@ -404,7 +399,7 @@ pub(super) const RUNS: &[Difference] = &[
     ),
     difference(
         "steadystate, where an interval is shorter or longer than asked for",
-        "multiplies what was done by its length: a short one is too low",
+        "multiplies by the length of the interval: a short one is too low",
         "divides by it",
         "the rule judges rates",
     ),
@@ -458,15 +453,15 @@ pub(super) const RUNS: &[Difference] = &[
     ),
     difference(
         "--idle-prof",
-        "threads of the lowest priority burn what is idle",
+        "threads of the lowest priority use the idle time",
         "the kernel's counters of idle time; the unit of work is timed before the run",
-        "what runs beside the jobs changes them",
+        "threads beside the jobs change their results",
     ),
     difference(
         "write_bw_log, write_iops_log of each I/O with gtod_reduce=1 or disable_bw=1",
         "empty files",
         "one line per I/O",
-        "an empty log helps nobody",
+        "an empty log is of no use",
     ),
     difference(
         "bandwidth and IOPS samples of a job with a log of each I/O",
@@ -503,7 +498,7 @@ pub(super) const RUNS: &[Difference] = &[
         "log_alternate_epoch_clock_id of a clock that the system does not have",
         "times that mean nothing",
         "error",
-        "times that cannot be right must not look like such",
+        "wrong times must not look right",
     ),
     difference(
         "write_bw_log into a directory that is missing",
@@ -527,10 +522,10 @@ pub(super) const RUNS: &[Difference] = &[
         "notes of fio before a JSON document or a terse line",
         "on standard output",
         "among the notes in the object fsdyno of the document; terse has none",
-        "what is on standard output is always one valid document",
+        "standard output is always one valid document",
     ),
     difference(
-        "findings and notes of ours",
+        "findings and notes of fsdyno",
         "-",
         "the last block of the normal report, the object fsdyno of the JSON document (if there is a caution); --findings=off: none",
         "scripts take a word on standard error for a failure",
@@ -543,9 +538,9 @@ pub(super) const RUNS: &[Difference] = &[
     ),
     difference(
         "job options of a group (group_reporting), in the JSON document",
-        "those of its last job, beside the name of its first",
+        "those of its last job, with the name of its first",
         "those that all jobs of the group share",
-        "an option stands for all that the row adds up",
+        "an option describes all jobs of the row",
     ),
     difference(
         "fdatasync, in the JSON document of 3.33",
@@ -557,7 +552,7 @@ pub(super) const RUNS: &[Difference] = &[
         "a short transfer, in io_bytes",
         "its first part is missing",
         "all bytes are counted",
-        "bandwidth is what was transferred",
+        "bandwidth counts all transferred bytes",
     ),
     difference(
         "unified_rw_reporting=both, in the normal report of 3.33",
@@ -581,17 +576,17 @@ pub(super) const RUNS: &[Difference] = &[
         "fsync=N or fdatasync=N with several files",
         "syncs the file whose turn is next, which may hold nothing new",
         "syncs the file that was written last",
-        "a sync makes durable what was written",
+        "a sync makes written data durable",
     ),
     difference(
         "create_serialize=0 with wait_for, where the awaited job removes its files",
         "makes a missing file when its job begins",
         "makes all files of a stage before its first job begins",
-        "layout is no part of what is measured",
+        "layout is not part of the measurement",
     ),
     difference(
         "numjobs with more open files than the hard limit of the process",
-        "each job is a process with a limit of its own",
+        "each job is a process with its own limit",
         "error before the run, with the limit",
         "workers are threads of one process",
     ),

@@ -24,7 +24,7 @@ pub(super) fn finish(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
     let pairs = access.random && access.trims && access.writes && !pattern.sizes_by_sequence;
     if pairs && pattern.block_size.write != pattern.block_size.trim {
         pattern.block_size.write = pattern.block_size.trim.clone();
-        let text = "fio: randtrimwrite: a write has the size of the trim before it, not one of its own";
+        let text = "fio: randtrimwrite: a write has the size of the trim before it";
         rules.warn(WarningCode::WithoutEffect, "bs", text);
     }
     pattern.seed = match (written.seed, written.repeat_random) {

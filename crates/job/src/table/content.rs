@@ -32,7 +32,7 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     })).tier(3).default("repeat").help("What dedupe_percentage repeats"),
     option("dedupe_working_set_percentage", integer(0, 100, |d, n| d.written.working_set_percent = count(n)))
-        .tier(3).default("5").help("Percent of the size that dedupe_mode=working_set repeats blocks of"),
+        .tier(3).default("5").help("Size of the working set of dedupe_mode=working_set, in percent of the size"),
     option("dedupe_global", boolean(|d, on| d.written.dedupe.global = on))
         .tier(3).default("0").help("All jobs with this option repeat blocks of one working set"),
 ];

@@ -9,9 +9,9 @@ use crate::value::{Refusal, Word};
 
 const RDMA: Status = Rejected("it needs RDMA hardware and its library: ioengine=net measures the way by IP");
 const OBJECTS: Status =
-    Rejected("it talks to a storage service by its own library, past every filesystem: mount the storage instead");
+    Rejected("it uses the library of a storage service, without a filesystem: mount the storage instead");
 const DEVICE: Status =
-    Rejected("it drives a device past the block layer: io_uring or libaio with direct=1 drive its block device");
+    Rejected("it bypasses the block layer of a device: io_uring or libaio with direct=1 drive its block device");
 const ATTRIBUTES: Status =
     Rejected("it works on extended attributes: filestat and filecreate measure metadata without them");
 const NO_STORAGE: Status = Rejected("it does no storage I/O: mmap touches the pages of a file");
@@ -63,9 +63,9 @@ pub(super) const MISSING_ENGINES: &[Choice] = &[
 
 const SYNCS: &[Choice] = &[
     Choice::new("none", "Neither flag"),
-    Choice::new("0", "Another name of none"),
+    Choice::new("0", "Alias of none"),
     Choice::new("sync", "O_SYNC: data and metadata before each write returns"),
-    Choice::new("1", "Another name of sync"),
+    Choice::new("1", "Alias of sync"),
     Choice::new("dsync", "O_DSYNC: data before each write returns"),
 ];
 
@@ -82,7 +82,7 @@ const MEMORIES: &[Choice] = &[
 
 const SUBMIT_MODES: &[Choice] = &[
     Choice::new("inline", "The worker submits its own I/O"),
-    Choice::new("offload", "Threads of their own make its calls, one for each request in flight"),
+    Choice::new("offload", "Separate threads submit its I/O, one for each request in flight"),
 ];
 
 const WRITE_HINTS: &[Choice] = &[
@@ -125,9 +125,9 @@ pub(super) const ROWS: &[JobRow] = &[
     option("serialize_overlap", boolean(|d, on| d.job.submission.serialize_overlap = on))
         .tier(3).default("0").help("Hold an I/O back while one in flight overlaps it, unless both read"),
     option("direct", boolean(|d, on| d.job.submission.direct = on))
-        .tier(1).default("0").help("O_DIRECT: past the page cache"),
+        .tier(1).default("0").help("O_DIRECT: bypass the page cache"),
     option("buffered", boolean(|d, on| d.job.submission.direct = !on))
-        .tier(1).default("1").help("Through the page cache: the opposite of direct"),
+        .tier(1).default("1").help("Use the page cache: the opposite of direct"),
     option("sync", word(SYNCS, set_sync))
         .default("none").help("O_SYNC or O_DSYNC when the file is opened"),
     option("atomic", boolean(|d, on| d.job.submission.engine_options.atomic = on))

@@ -44,12 +44,12 @@ const PROTOCOLS: &[Choice] = &[
 const ENCRYPTIONS: &[Choice] = &[
     Choice::new("off", "None"),
     Choice::new("on", "TLS; the server's certificate is checked"),
-    Choice::new("insecure", "TLS with whoever answers"),
+    Choice::new("insecure", "TLS without a check of the certificate"),
 ];
 
 const DIALECTS: &[Choice] = &[
     Choice::new("webdav", "Plain requests, with a name and a password"),
-    Choice::new("swift", "With a token and sums of what is written"),
+    Choice::new("swift", "With a token, and checksums of written data"),
     Choice::new("s3", "Requests are signed"),
 ];
 
@@ -144,11 +144,11 @@ pub(super) const ROWS: &[JobRow] = &[
     option("userspace_reap", flag(|d, on| d.job.submission.engine_options.userspace_reap = on))
         .tier(3).engines(&["libaio"]).help("Read completions from the ring without a system call"),
     option("libaio_vectored", boolean(|d, on| d.job.submission.engine_options.vectored = on))
-        .tier(3).engines(&["libaio"]).default("0").help("Requests of the kind that takes a list of buffers, of one here"),
+        .tier(3).engines(&["libaio"]).default("0").help("Use requests with a list of buffers; the list has one buffer"),
     option("cmdprio_percentage", numbers(0, 100, |d, list| d.written.command_priority.percent = list))
-        .tier(3).engines(ASYNCHRONOUS).help("Percent of reads and of writes with a priority of their own"),
+        .tier(3).engines(ASYNCHRONOUS).help("Percent of reads and of writes with their own priority"),
     option("cmdprio_class", numbers(0, 3, |d, list| d.written.command_priority.class = list))
-        .tier(3).engines(ASYNCHRONOUS).help("Class of those, 1 (real time) unless given"),
+        .tier(3).engines(ASYNCHRONOUS).help("Class of these I/Os; 1 (real time) by default"),
     option("cmdprio", numbers(0, 7, |d, list| d.written.command_priority.level = list))
         .tier(3).engines(ASYNCHRONOUS).help("Level of those"),
     option("cmdprio_hint", numbers(0, 1023, |d, list| d.written.command_priority.hint = list))
@@ -158,7 +158,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("cmd_type", word(COMMANDS, ignore_word))
         .tier(4).engines(URINGS).default("nvme").help("Commands of io_uring_cmd"),
     option("thp", integer(0, COUNT_MAX, |d, n| d.job.submission.engine_options.huge_pages = n != 0))
-        .tier(3).engines(&["mmap"]).default("0").help("Ask for huge pages of the mapping"),
+        .tier(3).engines(&["mmap"]).default("0").help("Ask for huge pages for the mapping"),
     option("stat_type", word(STATS, |d, word| {
         d.job.submission.engine_options.stat = match word.choice.word {
             "lstat" => StatCall::Lstat,
@@ -168,7 +168,7 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     })).tier(3).engines(&["filestat", "dirstat"]).default("stat").help("Which stat call"),
     option("cpuload", integer(0, COUNT_MAX, |d, n| burn(d).load_percent = n.min(100) as u8))
-        .tier(4).engines(CPUIO).help("Percent of the time that is computed"),
+        .tier(4).engines(CPUIO).help("Percent of the time in which the CPU is busy"),
     option("cpuchunks", integer(1, COUNT_MAX, |d, n| burn(d).burst_us = n as u32))
         .tier(4).engines(CPUIO).default("50000").help("Microseconds of one burst"),
     option("cpumode", word(CPU_MODES, |d, word| {
@@ -184,11 +184,11 @@ pub(super) const ROWS: &[JobRow] = &[
     option("arguments", text(|d, text| {
         program(d).arguments = text.to_owned();
         Ok(())
-    })).tier(4).engines(EXEC).help("Its arguments, between blanks; %r is the runtime in seconds, %n the job's name"),
+    })).tier(4).engines(EXEC).help("Arguments of the program, separated by blanks; %r is the runtime in seconds, %n the job's name"),
     option("grace_time", integer(0, COUNT_MAX, |d, n| program(d).grace_s = n as u32))
         .tier(4).engines(EXEC).default("1").help("Seconds between SIGTERM and SIGKILL when the job ends first"),
     option("std_redirect", boolean(|d, on| program(d).redirects = on))
-        .tier(4).engines(EXEC).default("1").help("What it prints goes into JOB.stdout and JOB.stderr"),
+        .tier(4).engines(EXEC).default("1").help("Write its output into JOB.stdout and JOB.stderr"),
     option("hostname", text(|d, text| {
         network(d).host = Some(text.to_owned());
         Ok(())
@@ -204,13 +204,13 @@ pub(super) const ROWS: &[JobRow] = &[
             _ => Protocol::Tcp,
         };
         Ok(())
-    })).tier(4).aliases(&["proto"]).engines(NET).default("tcp").help("How the peers speak"),
+    })).tier(4).aliases(&["proto"]).engines(NET).default("tcp").help("Protocol between the peers"),
     option("nodelay", boolean(|d, on| network(d).no_delay = on))
         .tier(4).engines(NET).default("0").help("TCP_NODELAY: small parts are sent at once"),
     option("listen", flag(|d, on| network(d).waits = on))
         .tier(4).engines(NET).help("Wait for the peer that connects by TCP"),
     option("pingpong", flag(|d, on| network(d).answers = on))
-        .tier(4).engines(NET).help("Each request is answered by as many bytes"),
+        .tier(4).engines(NET).help("Answer each request with the same number of bytes"),
     option("interface", text(|d, text| {
         network(d).interface = text.to_owned();
         Ok(())
@@ -240,7 +240,7 @@ pub(super) const ROWS: &[JobRow] = &[
             _ => ObjectDialect::WebDav,
         };
         Ok(())
-    })).tier(4).engines(HTTP).default("webdav").help("How the server speaks"),
+    })).tier(4).engines(HTTP).default("webdav").help("Protocol of the server"),
     option("http_object_mode", word(OBJECT_MODES, |d, word| {
         objects(d).ranges = word.choice.word == "range";
         Ok(())
@@ -258,9 +258,9 @@ pub(super) const ROWS: &[JobRow] = &[
     option("http_s3_keyid", text(|d, text| {
         objects(d).key_id = line(text)?;
         Ok(())
-    })).tier(4).engines(HTTP).help("Public part of the key of S3; else that of AWS_ACCESS_KEY_ID"),
+    })).tier(4).engines(HTTP).help("Public part of the S3 key; by default that of AWS_ACCESS_KEY_ID"),
     option("http_s3_key", text(|d, text| secret(text, &mut objects(d).key)))
-        .tier(4).engines(HTTP).help("Its secret part; else that of AWS_SECRET_ACCESS_KEY").secret(),
+        .tier(4).engines(HTTP).help("Secret part of the S3 key; by default that of AWS_SECRET_ACCESS_KEY").secret(),
     option("http_s3_security_token", text(|d, text| secret(text, &mut objects(d).session_token)))
         .tier(4).engines(HTTP).help("Token of a session of S3").secret(),
     option("http_s3_sse_customer_key", text(|d, text| secret(text, &mut objects(d).customer_key)))
@@ -272,12 +272,12 @@ pub(super) const ROWS: &[JobRow] = &[
     option("http_s3_storage_class", text(|d, text| {
         objects(d).storage_class = line(text)?;
         Ok(())
-    })).tier(4).engines(HTTP).default("STANDARD").help("Storage class of what is written"),
+    })).tier(4).engines(HTTP).default("STANDARD").help("Storage class of written objects"),
     option("http_swift_auth_token", text(|d, text| secret(text, &mut objects(d).swift_token)))
         .tier(4).engines(HTTP).help("Token of Swift").secret(),
     option("http_verbose", integer(0, 2, ignore))
-        .tier(4).engines(HTTP).default("0").help("How much is printed of requests")
-        .status(Partial("what came of the requests is in the record; nothing is printed of each of them")),
+        .tier(4).engines(HTTP).default("0").help("How much is printed about requests")
+        .status(Partial("the record has the results of the requests; nothing is printed about each of them")),
     option("no_completion_thread", boolean(ignore))
         .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker")
         .status(Partial("the worker always takes them, in builds for Windows")),
@@ -291,7 +291,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("sim_faults", text(|d, text| {
         d.job.submission.engine_options.sim.faults = value::sim_faults(text)?;
         Ok(())
-    })).engines(SIM).help("What goes wrong: error:EIO@3,short:512@5,stall:1s@7,eof@9"),
+    })).engines(SIM).help("Faults: error:EIO@3,short:512@5,stall:1s@7,eof@9"),
     // Engines that this build does not have.
     absent("write_mode", COMMAND, "Kind of NVMe write"),
     absent("verify_mode", COMMAND, "Kind of NVMe verify"),

@@ -16,7 +16,7 @@ const SERVICES: &[Choice] = &[
     Choice::new("zipf", "A zipf draw; finished files start over").tail("theta[:centre]"),
     Choice::new("pareto", "A pareto draw").tail("h[:centre]"),
     Choice::new("normal", "A normal draw").tail("deviation in percent[:centre]"),
-    Choice::new("gauss", "Another name of normal").tail("deviation in percent[:centre]"),
+    Choice::new("gauss", "Alias of normal").tail("deviation in percent[:centre]"),
     Choice::new("roundrobin", "Each file in turn").tail("I/Os before the next file"),
     Choice::new("sequential", "Finish one file, then the next").tail("I/Os, without effect"),
 ];
@@ -27,8 +27,8 @@ const FALLOCATE: &[Choice] = &[
     Choice::new("posix", "posix_fallocate(3)"),
     Choice::new("keep", "fallocate(2) that leaves the size as it is"),
     Choice::new("truncate", "ftruncate(2): a sparse file"),
-    Choice::new("0", "Another name of none"),
-    Choice::new("1", "Another name of posix"),
+    Choice::new("0", "Alias of none"),
+    Choice::new("1", "Alias of posix"),
 ];
 
 const FADVISE: &[Choice] = &[
@@ -60,7 +60,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("directory", text(|d, text| {
         d.job.files.directories = value::names(text);
         Ok(())
-    })).tier(1).help("Where the files are, separated by colons; clones take the directories in turn")
+    })).tier(1).help("Directories of the files, separated by colons; clones take them in turn")
         .offer(Directories),
     option("filename_format", text(|d, text| {
         d.job.files.name_format = Some(text.to_owned()).filter(|format| format != DEFAULT_FORMAT);
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("openfiles", integer(0, COUNT_MAX, |d, n| d.job.files.open = Some(count(n)).filter(|n| *n > 0)))
         .help("Files open at the same time; another one is opened when one of them is done"),
     option("file_service_type", word(SERVICES, set_service))
-        .default("roundrobin").help("Which file the next I/O goes to"),
+        .default("roundrobin").help("How the file of the next I/O is chosen"),
     option("filesize", Kind::SizeRange { min: 1, set: |d, low, high| d.job.files.file_size = Some((low, high)) })
         .help("Size of each file, or a range for random sizes"),
     option("size", amount(|d, size| d.job.files.size = Some(size)))
@@ -124,7 +124,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("filetype", word(FILE_TYPES, |d, word| {
         d.job.files.device = ["block", "char"].contains(&word.choice.word);
         Ok(())
-    })).tier(3).default("none").help("Treat the file as of this type"),
+    })).tier(3).default("none").help("Treat the file as if it had this type"),
     option("lockfile", word(LOCKS, |d, word| {
         d.job.files.lock = match word.choice.word {
             "exclusive" => Some(LockFile::Exclusive),

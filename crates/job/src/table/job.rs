@@ -17,7 +17,7 @@ const CLOCKS: &[Choice] = &[
     Choice::new("cpu", "The time stamp counter"),
 ];
 
-const OWN_CLOCK: &str = "the quickest clock that is exact is taken whichever is asked for: the time stamp counter where it \
+const OWN_CLOCK: &str = "the fastest exact clock is always used: the time stamp counter where it \
                          is invariant, else clock_gettime; every record names it";
 
 #[rustfmt::skip]
@@ -59,11 +59,11 @@ pub(super) const ROWS: &[JobRow] = &[
             _ => ExitWhat::Group,
         };
         Ok(())
-    })).tier(3).default("group").help("Whom exitall and exitall_on_error end"),
+    })).tier(3).default("group").help("Which jobs exitall and exitall_on_error end"),
     option("exitall_on_error", flag(|d, on| d.job.exit_all_on_error = on))
         .help("When this job fails, end the others of its group (or of exit_what)"),
     option("clocksource", word(CLOCKS, ignore_word))
-        .tier(3).help("Where times come from").status(WithoutEffect(OWN_CLOCK)),
+        .tier(3).help("Clock that times are read from").status(WithoutEffect(OWN_CLOCK)),
     option("gtod_cpu", integer(0, COUNT_MAX, ignore))
         .tier(3).help("A CPU that only reads the clock")
         .status(WithoutEffect("a reading of the clock takes some 10 ns, and the CPU stays free for jobs; where doctor says that readings are slow, \

@@ -36,7 +36,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("rate_process", word(PROCESSES, |d, word| { d.job.pacing.poisson = word.choice.word == "poisson"; Ok(()) }))
         .default("linear").help("How the gaps between I/Os under a rate are spread"),
     option("rate_ignore_thinktime", boolean(|d, on| d.job.pacing.ignore_think_time = on))
-        .tier(3).default("0").help("Do not catch up what think time cost"),
+        .tier(3).default("0").help("Do not make up for the time that think time took"),
     option("thinktime", microseconds(|d, ns| d.job.pacing.think_ns = ns))
         .default("0").help("Pause after each group of blocks"),
     option("thinktime_spin", microseconds(|d, ns| d.job.pacing.think_spin_ns = ns))
@@ -48,7 +48,7 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     })).tier(3).default("complete").help("What counts as a block for thinktime_blocks"),
     option("thinktime_iotime", seconds(|d, ns| d.job.pacing.think_interval_ns = ns))
-        .tier(3).default("0").help("Time of I/O between two pauses, beside thinktime_blocks if that is given"),
+        .tier(3).default("0").help("Time of I/O between two pauses, in addition to thinktime_blocks if that is given"),
     option("thinkcycles", integer(0, COUNT_MAX, |d, n| d.job.pacing.think_cycles = count(n)))
         .tier(3).default("0").help("Turns of an empty loop before each I/O, about a CPU cycle each"),
     option("max_latency", Kind::Times {
@@ -73,5 +73,5 @@ pub(super) const ROWS: &[JobRow] = &[
     option("flow_sleep", integer(0, COUNT_MAX, |d, n| d.written.flow.sleep_ns = n.unsigned_abs() * 1000))
         .tier(3).default("0").help("Microseconds to sleep when the flow holds a job back"),
     option("flow_watermark", integer(0, COUNT_MAX, ignore))
-        .tier(4).help("Once the slack of a flow").status(WithoutEffect(DEPRECATED)),
+        .tier(4).help("Formerly the slack of a flow").status(WithoutEffect(DEPRECATED)),
 ];

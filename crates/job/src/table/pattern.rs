@@ -20,7 +20,7 @@ const ACCESSES: &[Choice] = &[
     Choice::new("randwrite", "Random write").tail(RANDOM_TAIL),
     Choice::new("randtrim", "Random trim of a block device").tail(RANDOM_TAIL),
     Choice::new("rw", "Sequential mix of reads and writes").tail(SEQUENTIAL_TAIL),
-    Choice::new("readwrite", "Another name of rw").tail(SEQUENTIAL_TAIL),
+    Choice::new("readwrite", "Alias of rw").tail(SEQUENTIAL_TAIL),
     Choice::new("randrw", "Random mix of reads and writes").tail(RANDOM_TAIL),
     Choice::new("trimwrite", "Trim each block, then write it").tail(SEQUENTIAL_TAIL),
     Choice::new("randtrimwrite", "Trim a random block, then write it").tail(RANDOM_TAIL),
@@ -52,11 +52,11 @@ const PRECONDITION: &str = "it foresees the state of one kind of SSD: write the 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[
     option("rw", word(ACCESSES, set_access))
-        .tier(1).aliases(&["readwrite"]).default("read").help("Which way the data goes, in which order"),
+        .tier(1).aliases(&["readwrite"]).default("read").help("Direction and order of the I/O"),
     option("rw_sequencer", word(SEQUENCERS, |d, word| {
         d.job.pattern.identical = word.choice.word == "identical";
         Ok(())
-    })).tier(3).default("sequential").help("What happens between the N of rw=randread:N"),
+    })).tier(3).default("sequential").help("Offsets of the N I/Os of rw=randread:N"),
     option("bs", numbers(1, u64::MAX, |d, list| merge(&mut d.written.block_size, list, |size| size)))
         .tier(1).aliases(&["blocksize"]).default("4096").help("Bytes per I/O: reads,writes,trims"),
     option("bsrange", Kind::SizeRanges(|d, list| merge(&mut d.written.block_range, list, Some))).aliases(&["blocksize_range"]).help("Random block sizes between two ends, multiples of the smaller"),
@@ -71,25 +71,25 @@ pub(super) const ROWS: &[JobRow] = &[
     option("rwmixread", integer(0, 100, |d, n| d.job.pattern.read_percent = count(n)))
         .tier(1).default("50").help("Percent of reads in a mix"),
     option("rwmixwrite", integer(0, 100, |d, n| d.job.pattern.read_percent = 100 - count(n)))
-        .default("50").help("Percent of writes in a mix; the last of rwmixread and rwmixwrite holds"),
+        .default("50").help("Percent of writes in a mix; the last of rwmixread and rwmixwrite counts"),
     option("rwmixcycle", integer(0, COUNT_MAX, ignore))
-        .tier(4).help("Once the length of a mix cycle").status(Rejected("deprecated in fio")),
+        .tier(4).help("Formerly the length of a mix cycle").status(Rejected("deprecated in fio")),
     option("randrepeat", boolean(|d, on| d.written.repeat_random = on))
-        .tier(1).aliases(&["allrandrepeat"]).default("1").help("The same random sequence in every run"),
+        .tier(1).aliases(&["allrandrepeat"]).default("1").help("Use the same random sequence in every run"),
     option("randseed", size(0, |d, seed| d.written.seed = Some(seed)))
         .default("0x89").help("Where the random sequence starts; outranks randrepeat"),
     option("norandommap", flag(|d, off| d.job.pattern.random_map = !off))
         .help("Let random I/O hit a block again before all were hit"),
     option("softrandommap", boolean(|d, on| d.job.pattern.soft_random_map = on))
-        .tier(3).default("0").help("Continue without the random map where it would take too much memory"),
+        .tier(3).default("0").help("Continue without the random map if it would take too much memory"),
     option("random_generator", word(GENERATORS, set_generator))
-        .help("Where random offsets come from; not written, each block comes once per pass in constant memory"),
+        .help("Generator of random offsets; by default each block comes once per pass, in constant memory"),
     option("random_distribution", word(DISTRIBUTIONS, set_distribution))
         .default("random").help("How random offsets are spread"),
     option("percentage_random", numbers(0, 100, |d, list| merge(&mut d.job.pattern.random_percent, list, narrow)))
         .default("100").help("Percent of random offsets in random patterns: reads,writes,trims"),
     option("percentage_sequential", integer(0, 100, ignore))
-        .tier(4).help("Once the opposite of percentage_random")
+        .tier(4).help("Formerly the opposite of percentage_random")
         .status(Rejected("deprecated in fio: use percentage_random")),
     option("random_sequence_stride", boolean(|d, on| d.written.sequence_strides = on))
         .tier(4).default("0").help("Move random_distribution=sequence on by its length after each turn"),
@@ -102,7 +102,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("spr_cs", size(0, ignore))
         .tier(4).default("0").help("Cache size that sprandom assumes").status(Rejected(PRECONDITION)),
     option("num_range", integer(0, 256, |d, n| d.written.trim_ranges = count(n)))
-        .tier(4).default("1").help("Ranges in one trim").status(Partial("one range: the engines here take no more")),
+        .tier(4).default("1").help("Ranges in one trim").status(Partial("one range: these engines accept no more")),
     option("write_barrier", integer(0, COUNT_MAX, ignore))
         .tier(4).default("0").help("Every N-th write as a barrier")
         .status(Rejected("Linux has no barrier writes any more")),

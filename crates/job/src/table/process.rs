@@ -38,11 +38,11 @@ pub(super) const ROWS: &[JobRow] = &[
     option("priohint", integer(0, 1023, |d, n| d.written.priority_hint = u16::try_from(n).ok()))
         .tier(4).default("0").help("Hint that goes with the I/O priority, for devices that know it"),
     option("uid", integer(0, COUNT_MAX, |d, n| d.job.process.user = Some(count(n))))
-        .tier(3).help("User that the workers are, each for itself, once the files are laid out"),
+        .tier(3).help("User of the workers, set for each worker after the layout"),
     option("gid", integer(0, COUNT_MAX, |d, n| d.job.process.group = Some(count(n))))
-        .tier(3).help("Group that the workers are in"),
+        .tier(3).help("Group of the workers"),
     option("comm", text(|d, text| { d.job.process.thread_name = Some(text.to_owned()); Ok(()) }))
-        .tier(4).help("Name of the workers' threads, of which the system keeps 15 bytes"),
+        .tier(4).help("Name of the workers' threads; the system keeps its first 15 bytes"),
     option("exec_prerun", text(|d, text| { d.job.process.exec_prerun = Some(text.to_owned()); Ok(()) }))
         .tier(3).help("Command that the shell runs before the job; its output goes to JOB.prerun.txt"),
     option("exec_postrun", text(|d, text| { d.job.process.exec_postrun = Some(text.to_owned()); Ok(()) }))

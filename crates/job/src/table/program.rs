@@ -85,7 +85,7 @@ pub const ROWS: &[ProgramRow] = &[
             Some(0) => Err(Refusal::new("fio: status interval too small")),
             _ => Ok(()),
         }
-    })).tier(1).help("Report what was done until then, at this interval"),
+    })).tier(1).help("Print an interim report at this interval"),
     program("section", text(|s, name| {
         if name.starts_with("global") {
             return Err(Refusal::new("fio: can't use global as only section"));
@@ -102,7 +102,7 @@ pub const ROWS: &[ProgramRow] = &[
     program("warnings-fatal", Kind::Switch(|s| s.warnings_fatal = true))
         .tier(3).help("Treat warnings about jobs as errors"),
     program("max-jobs", text(ignore_text))
-        .help("Once the largest number of jobs").status(WithoutEffect("as many jobs run as are written; fio ignores it too")),
+        .help("Formerly the largest number of jobs").status(WithoutEffect("the number of jobs has no limit; fio ignores it too")),
     program("cmdhelp", Kind::OptionalText(|s, name| { s.action = Some(help::command_help(name)); Ok(()) }))
         .help("Help on an option, or on \"all\""),
     program("enghelp", Kind::OptionalText(|s, name| { s.action = Some(help::engine_help(name)); Ok(()) }))
@@ -117,14 +117,14 @@ pub const ROWS: &[ProgramRow] = &[
     program("alloc-size", text(ignore_text))
         .tier(4).help("Size of fio's memory pool").status(WithoutEffect("memory comes from the system when it is needed: no pool can be too small")),
     program("aux-path", text(|s, path| { s.aux_path = Some(path.into()); Ok(()) }))
-        .tier(4).help("Directory for what verification saves: states and dumped blocks").offer(Files),
+        .tier(4).help("Directory for states and dumped blocks of verification").offer(Files),
     program("idle-prof", text(set_idle_profile))
         .tier(4).help("Measure how idle the CPUs are: system, percpu, or calibrate (and stop)")
         .offer(Words(&["system", "percpu", "calibrate"])),
     program("inflate-log", text(|s, path| { s.action = Some(Action::InflateLog(path.into())); Ok(()) }))
         .tier(4).help("Print the lines of a log that log_store_compressed=1 has written, and stop").offer(Files),
     program("latency-log", text(ignore_text))
-        .tier(4).help("Once a switch for latency logs").status(Rejected("deprecated in fio: use write_lat_log")),
+        .tier(4).help("Formerly a switch for latency logs").status(Rejected("deprecated in fio: use write_lat_log")),
     program("trigger-file", text(ignore_text)).tier(4).help("Run the trigger when this file appears").status(TRIGGERS),
     program("trigger-timeout", text(ignore_text)).tier(4).help("Run the trigger after this time").status(TRIGGERS),
     program("trigger", text(ignore_text)).tier(4).help("Command to run").status(TRIGGERS),
@@ -149,7 +149,7 @@ pub const ROWS: &[ProgramRow] = &[
         .default("0").help("Add the findings and the evidence behind them to the JSON report (not in fio)")
         .offer(Words(&["0", "1"])),
     program("findings", Kind::OptionalText(|s, text| { s.findings = findings(text.unwrap_or("all"))?; Ok(()) }))
-        .default("auto").help("What speaks against the numbers: auto (at the end of the normal report, in the JSON \
+        .default("auto").help("Findings against the numbers: auto (at the end of the normal report, in the JSON \
                                report; on a terminal also on stderr), all (on stderr), off; also by FSDYNO_FINDINGS \
                                (not in fio)")
         .offer(Words(Findings::WORDS)),

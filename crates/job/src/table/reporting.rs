@@ -11,9 +11,9 @@ const UNIFIED: &[Choice] = &[
     Choice::new("none", "Each direction separately"),
     Choice::new("mixed", "Only the sum of the directions"),
     Choice::new("both", "Each direction, then their sum"),
-    Choice::new("0", "Another name of none"),
-    Choice::new("1", "Another name of mixed"),
-    Choice::new("2", "Another name of both"),
+    Choice::new("0", "Alias of none"),
+    Choice::new("1", "Alias of mixed"),
+    Choice::new("2", "Alias of both"),
 ];
 
 const CONTINUE: &[Choice] = &[
@@ -23,8 +23,8 @@ const CONTINUE: &[Choice] = &[
     Choice::new("io", "Go on after read and write errors"),
     Choice::new("verify", "Go on after verify errors"),
     Choice::new("all", "Go on after all of these"),
-    Choice::new("0", "Another name of none"),
-    Choice::new("1", "Another name of all"),
+    Choice::new("0", "Alias of none"),
+    Choice::new("1", "Alias of all"),
 ];
 
 const KB_BASES: &[Choice] = &[
@@ -33,14 +33,14 @@ const KB_BASES: &[Choice] = &[
 ];
 
 const UNIT_BASES: &[Choice] =
-    &[Choice::new("0", "As suits the engine"), Choice::new("8", "Bytes"), Choice::new("1", "Bits")];
+    &[Choice::new("0", "The format that suits the engine"), Choice::new("8", "Bytes"), Choice::new("1", "Bits")];
 
 const WINDOW_VALUES: &[Choice] = &[
     Choice::new("avg", "The mean"),
     Choice::new("max", "The largest value"),
     Choice::new("both", "The mean, then the maximum in its own column"),
-    Choice::new("0", "Another name of avg"),
-    Choice::new("1", "Another name of max"),
+    Choice::new("0", "Alias of avg"),
+    Choice::new("1", "Alias of max"),
 ];
 
 const STEADY_STATES: &[Choice] = &[
@@ -88,7 +88,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("kb_base", word(KB_BASES, |d, word| {
         d.job.reporting.kb_base = if word.choice.word == "1000" { 1000 } else { 1024 };
         Ok(())
-    })).default("1024").help("What k means, here and in the reports"),
+    })).default("1024").help("Meaning of k in options and reports"),
     option("unit_base", word(UNIT_BASES, |d, word| {
         d.job.reporting.unit_base = word.choice.word.parse().unwrap_or(0);
         Ok(())
@@ -101,11 +101,11 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(4).default("0").help("Histogram of errors per block of trims")
         .status(WithoutEffect("it is about errors of trims, which are counted like all others; with it a job that trims ends fio 3.42 with an assertion")),
     option("continue_on_error", word(CONTINUE, set_continue))
-        .default("none").help("Errors that are counted and survived"),
+        .default("none").help("Errors that are counted, and after which the job continues"),
     option("ignore_error", text(|d, text| { d.job.errors.ignored = value::error_lists(text)?; Ok(()) }))
         .tier(3).help("Errors that count as success: lists with colons, for read,write,verify"),
     option("error_dump", boolean(|d, on| d.job.errors.dump = on))
-        .tier(3).default("0").help("Print the errors that the job survives, up to 100 of them"),
+        .tier(3).default("0").help("Print the errors after which the job continues, up to 100 of them"),
     option("write_bw_log", Kind::OptionalText(|d, text| {
         d.job.reporting.logs.bandwidth = Some(text.unwrap_or_default().to_owned());
         Ok(())
@@ -135,14 +135,14 @@ pub(super) const ROWS: &[JobRow] = &[
     option("per_job_logs", boolean(|d, on| d.job.reporting.logs.per_job = on))
         .default("1").help("One log file per clone"),
     option("log_entries", integer(1024, 1_048_576, ignore))
-        .tier(3).default("1024").help("Log lines to reserve memory for").status(WithoutEffect("lines are written as the run goes: their memory does not grow, and none has to be reserved")),
+        .tier(3).default("1024").help("Log lines to reserve memory for").status(WithoutEffect("lines are written during the run, so that no memory has to be reserved")),
     option("log_hist_msec", integer(0, COUNT_MAX, |d, n| d.job.reporting.logs.histogram_window_ms = count(n)))
         .tier(3).default("0").help("Milliseconds of one logged histogram; 0 logs none"),
     option("log_hist_coarseness", integer(0, 6, |d, n| d.job.reporting.logs.histogram_coarseness = count(n)))
         .tier(3).default("0").help("Merge neighbouring buckets of logged histograms this number of times"),
     option("log_alternate_epoch", boolean(|d, on| d.job.reporting.logs.alternate_epoch = on))
         .tier(3).aliases(&["log_unix_epoch"]).default("0")
-        .help("Count log times from the epoch of a clock, that of Unix unless log_alternate_epoch_clock_id says otherwise"),
+        .help("Count log times from the epoch of a clock, by default that of Unix; log_alternate_epoch_clock_id names another"),
     option("log_alternate_epoch_clock_id", integer(0, COUNT_MAX, |d, n| d.job.reporting.logs.epoch_clock = count(n)))
         .tier(3).default("0").help("The system's number of the clock whose epoch log times count from"),
     option("log_compression", size(1024, |d, bytes| d.job.reporting.logs.compressed_bytes = bytes))
@@ -155,7 +155,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("log_store_compressed", boolean(|d, on| d.job.reporting.logs.stored_compressed = on))
         .tier(4).default("0").help("Keep logs compressed, in files named .fz that --inflate-log prints"),
     option("steadystate", word(STEADY_STATES, set_steady_state))
-        .aliases(&["ss"]).default("iops_slope:0.01%").help("What must stay within which limit to call it steady"),
+        .aliases(&["ss"]).default("iops_slope:0.01%").help("Figure and limit that define the steady state"),
     option("steadystate_duration", seconds(|d, ns| d.written.steady_state.duration_ns = ns))
         .aliases(&["ss_dur"]).default("0").help("Stop when steady for this time; 0 never"),
     option("steadystate_ramp_time", seconds(|d, ns| d.written.steady_state.ramp_ns = ns))

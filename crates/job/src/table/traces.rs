@@ -6,7 +6,7 @@ use crate::draft::Draft;
 use crate::option::{Choice, Offer::*, Status, Status::*};
 use crate::value::{self, Refusal};
 
-const RECORDED: &str = "the files are opened once: a loop records no close and open of its own";
+const RECORDED: &str = "the files are opened once: a loop records no further close and open";
 const REPLAYED: &str = "iologs of version 2 and 3, traces of blktrace; a log that a job of the same run writes cannot be replayed; not with verify";
 
 /// The kinds of I/O that `replay_skip` can leave out.

@@ -65,11 +65,11 @@ pub(super) const ROWS: &[JobRow] = &[
     option("verify_backlog", size(0, |d, n| d.written.verify.backlog.writes = n))
         .default("0").help("Check after every N writes; 0: after all"),
     option("verify_backlog_batch", size(0, |d, n| d.written.verify.backlog.batch = n))
-        .tier(3).default("0").help("How many to check then; 0: as many as verify_backlog"),
+        .tier(3).default("0").help("Number of blocks to check then; 0: as many as verify_backlog"),
     option("verify_only", flag(|d, on| d.written.verify.only = on))
         .tier(3).help("Check what an earlier run wrote"),
     option("verify_state_save", boolean(|d, on| d.written.verify.state_save = on))
-        .default("1").help("Save how far the writes came, as fio 3.33 does: local-JOB-NUMBER-verify.state in --aux-path"),
+        .default("1").help("Save the progress of the writes, as fio 3.33 does: local-JOB-NUMBER-verify.state in --aux-path"),
     option("verify_state_load", boolean(|d, on| d.written.verify.state_load = on))
         .tier(3).default("0").help("Check only as far as the state says that the writing job saved"),
     option("verify_write_sequence", boolean(|d, on| d.written.verify.fresh &= on))
@@ -82,11 +82,11 @@ pub(super) const ROWS: &[JobRow] = &[
     })).tier(3).default("completed").help("What is checked: completed writes, or fsynced: those before the last fsync"),
     option("experimental_verify", boolean(ignore))
         .tier(3).default("0").help("Check by replaying the sequence")
-        .status(WithoutEffect("it is always so: the sequence of the writes is made again, from the seed, and takes no memory")),
+        .status(WithoutEffect("always done: the sequence of the writes is made again from the seed, and takes no memory")),
     option("verifysort", boolean(ignore))
-        .tier(4).help("Once whether checks go in order").status(WithoutEffect(DEPRECATED)),
+        .tier(4).help("Formerly whether checks go in order").status(WithoutEffect(DEPRECATED)),
     option("verifysort_nr", integer(0, COUNT_MAX, ignore))
-        .tier(4).help("Once how many checks are sorted").status(WithoutEffect(DEPRECATED)),
+        .tier(4).help("Formerly how many checks are sorted").status(WithoutEffect(DEPRECATED)),
     option("trim_percentage", integer(0, 100, |d, n| d.written.trims.percent = count(n)))
         .tier(4).default("0").help("Percent of the written blocks to trim, with trim_backlog"),
     option("trim_verify_zero", boolean(|d, on| d.written.trims.read_as_zeroes = on))
@@ -94,7 +94,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("trim_backlog", size(0, |d, n| d.written.trims.backlog = n))
         .tier(4).default("0").help("Trim after every N writes"),
     option("trim_backlog_batch", integer(0, COUNT_MAX, |d, n| d.written.trims.batch = u64::from(count(n))))
-        .tier(4).default("0").help("How many to trim then; 0: as many as trim_backlog"),
+        .tier(4).default("0").help("Number of blocks to trim then; 0: as many as trim_backlog"),
 ];
 
 fn set_kind(draft: &mut Draft, word: &Word) -> Result<(), Refusal> {

@@ -81,7 +81,7 @@ macro_rules! engines {
         /// The words of `ioengine` that are engines here, with the help of each.
         pub(crate) const CHOICES: &[Choice] = &[$(
             Choice::new($name, $help).status(System::$system.status()),
-            $(Choice::new($alias, concat!("Another name of ", $name)).hidden(),)*
+            $(Choice::new($alias, concat!("Alias of ", $name)).hidden(),)*
         )+];
 
         const ROWS: &[EngineRow] = &[$(EngineRow {
@@ -122,7 +122,7 @@ engines! {
     Net "net" [] "Sends to a peer, or receives from one: TCP, UDP, UNIX sockets", AndWaits, Network, Linux;
     Netsplice "netsplice" [] "The same through a pipe: splice, vmsplice; TCP, UNIX sockets", AndWaits, Network, Linux;
     Http "http" [] "Objects of a server: S3, WebDAV, Swift", AndWaits, Objects, Linux;
-    Null "null" [] "No I/O at all: what the generator itself costs", AsDeepAsAsked, Nothing, Any;
+    Null "null" [] "No I/O: measures the cost of the generator itself", AsDeepAsAsked, Nothing, Any;
     Sim "sim" [] "A virtual device on a virtual clock (not in fio)", AndReturns, Nothing, Any;
 }
 
@@ -154,7 +154,7 @@ impl EngineName {
     pub(crate) fn missing_because(self) -> &'static str {
         match self.row().system {
             System::Windows => "it needs a build for Windows; use libaio or io_uring",
-            System::Linux => "it belongs to Linux; on Windows use windowsaio, or psync",
+            System::Linux => "it exists on Linux only; on Windows use windowsaio, or psync",
             System::Any | System::Unix => "Windows has no such calls; use windowsaio, or psync",
         }
     }

@@ -37,7 +37,7 @@ pub struct Files {
     pub offset_increment: Amount,
     /// An offset in percent is rounded up to a multiple of this, bytes; 0: of the smallest block.
     pub offset_align: u64,
-    /// Which file the next I/O goes to.
+    /// How the file of the next I/O is chosen.
     pub service: FileService,
     /// How a new file's space is reserved.
     pub fallocate: Fallocate,

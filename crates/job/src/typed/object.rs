@@ -12,7 +12,7 @@ pub struct ObjectOptions {
     pub host: String,
     /// How connections are protected.
     pub tls: Tls,
-    /// How the server speaks.
+    /// Protocol of the server.
     pub dialect: ObjectDialect,
     /// WebDAV: the user.
     pub user: String,

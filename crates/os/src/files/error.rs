@@ -110,7 +110,9 @@ fn cause_and_advice_of_unix(code: i32) -> (FileCause, &'static str) {
         errno::EROFS => (FileCause::ReadOnly, "; the mount is read-only: remount it rw, or run a read-only job"),
         errno::EISDIR => (FileCause::Directory, "; use a file in it (filename=), or set directory="),
         errno::ENOTDIR => (FileCause::Missing, "; a part of the path is a file, not a directory"),
-        errno::ENOSPC => (FileCause::NoSpace, "; free space there or lower size= (df -h and df -i show what is left)"),
+        errno::ENOSPC => {
+            (FileCause::NoSpace, "; free space there or lower size= (df -h and df -i show the free space)")
+        }
         errno::EDQUOT => (FileCause::NoSpace, "; the disk quota is used up: free space or lower size="),
         errno::EFBIG => (FileCause::NoSpace, "; larger than the file system or `ulimit -f` allows: lower size="),
         errno::EMFILE => (

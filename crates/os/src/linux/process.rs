@@ -11,10 +11,10 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, set
 use super::held_signals::HeldSignals;
 pub use super::program::release_program_pages;
 use crate::files::Directory;
-use crate::process::{Ended, Side};
+use crate::process::{Ended, ForkSide};
 
 /// Forks this process. The child must call [`end_with_parent`].
-pub fn divide() -> io::Result<Side> {
+pub fn divide() -> io::Result<ForkSide> {
     let (reader, writer) = io::pipe()?;
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::other("other threads are running"));
@@ -24,8 +24,8 @@ pub fn divide() -> io::Result<Side> {
     // is held by a thread that the new process will not have, and everything may be done in it.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
-        0 => Ok(Side::New { writer }),
-        pid => Ok(Side::Old { child: pid as u32, held, reader }),
+        0 => Ok(ForkSide::New { writer }),
+        pid => Ok(ForkSide::Old { child: pid as u32, held, reader }),
     }
 }
 
@@ -43,14 +43,14 @@ pub fn apart(work: impl FnOnce(), patience: Duration) -> io::Result<()> {
         }
     });
     match divide()? {
-        Side::New { writer } => {
+        ForkSide::New { writer } => {
             if end_with_parent(&writer) {
                 work();
             }
             // SAFETY: the call takes a number and does not return; nothing of this process runs after it.
             unsafe { libc::_exit(0) }
         }
-        Side::Old { child, held, reader } => {
+        ForkSide::Old { child, held, reader } => {
             drop(held);
             if closes_within(&reader, patience) {
                 wait_for(child)?;

@@ -24,7 +24,7 @@ use super::held_signals::HeldSignals;
 use super::native;
 use super::thread::duration;
 use crate::files::Directory;
-use crate::process::{Ended, Side};
+use crate::process::{Ended, ForkSide};
 
 /// Names the handle of the pipe, only for the second process.
 const PIPE: &str = "FSDYNO_STATUS_PIPE";
@@ -39,7 +39,7 @@ static SECOND: Mutex<Option<(Child, OwnedHandle)>> = Mutex::new(None);
 ///
 /// # Errors
 /// If it cannot be started: then this process does the work.
-pub fn divide() -> io::Result<Side> {
+pub fn divide() -> io::Result<ForkSide> {
     if let Some(number) = std::env::var_os(PIPE) {
         return begun(&number);
     }
@@ -57,11 +57,11 @@ pub fn divide() -> io::Result<Side> {
     let _ = unsafe { AssignProcessToJobObject(job.as_raw_handle(), child.as_raw_handle()) };
     let number = child.id();
     *SECOND.lock().unwrap_or_else(PoisonError::into_inner) = Some((child, job));
-    Ok(Side::Old { child: number, held: HeldSignals::begin(), reader })
+    Ok(ForkSide::Old { child: number, held: HeldSignals::begin(), reader })
 }
 
 /// Begins the second process. From now on only it has the pipe, and not the programs that it starts.
-fn begun(number: &std::ffi::OsStr) -> io::Result<Side> {
+fn begun(number: &std::ffi::OsStr) -> io::Result<ForkSide> {
     let number = number.to_str().and_then(|number| number.parse().ok()).ok_or(io::ErrorKind::InvalidInput)?;
     let handle = std::ptr::without_provenance_mut(number);
     // SAFETY: the call takes numbers; it fails for a number that is not a handle.
@@ -72,7 +72,7 @@ fn begun(number: &std::ffi::OsStr) -> io::Result<Side> {
     unsafe { std::env::remove_var(PIPE) };
     // SAFETY: the process that started this one has passed the handle on for this purpose, and nobody else has it.
     let writer = unsafe { OwnedHandle::from_raw_handle(handle) };
-    Ok(Side::New { writer: writer.into() })
+    Ok(ForkSide::New { writer: writer.into() })
 }
 
 /// A job object that ends all its processes when its last handle is closed.

@@ -1,6 +1,6 @@
 //! Groups findings over several places: each kind once, with its places.
 
-use super::found::{Case, Found, counted, named};
+use super::found::{Case, FindingGroup, counted, named};
 use super::ranged;
 use crate::quantity::listed;
 
@@ -10,16 +10,16 @@ const NAMED: usize = 3;
 /// A kind of finding on all places that have it.
 pub(crate) struct FindingKind<'a> {
     /// One finding for each place; the first gives name and severity of all.
-    pub(crate) places: Vec<&'a Found>,
+    pub(crate) places: Vec<&'a FindingGroup>,
 }
 
 /// A sentence that applies to some of the places.
 struct Sentence<'a> {
-    of: Vec<(&'a Found, &'a Case)>,
+    of: Vec<(&'a FindingGroup, &'a Case)>,
 }
 
 /// The kinds, in the order of their first occurrence.
-pub(crate) fn by_kind(findings: &[Found]) -> Vec<FindingKind<'_>> {
+pub(crate) fn by_kind(findings: &[FindingGroup]) -> Vec<FindingKind<'_>> {
     let mut kinds: Vec<FindingKind<'_>> = Vec::new();
     for found in findings {
         let same = |kind: &&mut FindingKind<'_>| {
@@ -35,7 +35,7 @@ pub(crate) fn by_kind(findings: &[Found]) -> Vec<FindingKind<'_>> {
 }
 
 impl<'a> FindingKind<'a> {
-    pub(crate) fn first(&self) -> &'a Found {
+    pub(crate) fn first(&self) -> &'a FindingGroup {
         self.places[0]
     }
 
@@ -58,7 +58,7 @@ impl<'a> FindingKind<'a> {
         let mut sentences: Vec<Sentence<'_>> = Vec::new();
         for found in &self.places {
             for case in &found.cases {
-                let near = |(_, known): &(&Found, &Case)| {
+                let near = |(_, known): &(&FindingGroup, &Case)| {
                     known.causes.iter().all(|one| case.causes.iter().all(|other| ranged::near(one, other)))
                 };
                 let alike = |sentence: &&mut Sentence<'_>| sentence.of.iter().all(near);
@@ -90,7 +90,7 @@ impl Sentence<'_> {
 
     /// The tests, with the places that they ran on.
     fn which(&self, with_places: bool) -> String {
-        let tests = |(found, case): &(&Found, &Case)| named(&case.called, found.of_tests);
+        let tests = |(found, case): &(&FindingGroup, &Case)| named(&case.called, found.of_tests);
         match &self.of[..] {
             [only] if with_places => format!("{}, {}", only.0.target, tests(only)),
             [only] => tests(only),
@@ -104,7 +104,7 @@ impl Sentence<'_> {
 }
 
 /// A place with its tests: `nfs (read, write)`.
-fn in_brackets((found, case): &(&Found, &Case)) -> String {
+fn in_brackets((found, case): &(&FindingGroup, &Case)) -> String {
     let tests = match case.tests.len() {
         all if all == found.of_tests && all > 1 => counted(all, all),
         some if some > NAMED => counted(some, found.of_tests),

@@ -11,7 +11,8 @@ use crate::summary::Grid;
 
 /// One kind of finding on one target.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Found {
+#[schemars(rename = "Found")]
+pub struct FindingGroup {
     /// The finding's id; `fsdyno explain ID` explains it.
     pub id: String,
     /// The severity.
@@ -55,7 +56,7 @@ pub struct Case {
 /// Up to this number of tests are named; of more only the count is given.
 const NAMED: usize = 6;
 
-impl Found {
+impl FindingGroup {
     /// Whether it reduces the trust in the figures, rather than only being worth knowing.
     pub(crate) fn is_against(&self) -> bool {
         self.severity > Severity::Info
@@ -68,8 +69,8 @@ impl Found {
 
 /// The findings in short, each kind once with the number of its tests: `4 of 9 tests: CPU contention: I/O threads
 /// waited for a CPU`. Where only some of the tests have it with the greater severity, their number is given.
-pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<String> {
-    let mut kinds: Vec<(&Found, Vec<&str>)> = Vec::new();
+pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a FindingGroup>) -> Vec<String> {
+    let mut kinds: Vec<(&FindingGroup, Vec<&str>)> = Vec::new();
     for found in findings {
         let index = kinds.iter().position(|(first, _)| first.id == found.id).unwrap_or_else(|| {
             kinds.push((found, Vec::new()));
@@ -82,7 +83,7 @@ pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a Found>) -> Vec<Str
             }
         }
     }
-    let sentence = |(first, tests): &(&Found, Vec<&str>)| {
+    let sentence = |(first, tests): &(&FindingGroup, Vec<&str>)| {
         // A target with a single test needs no count.
         if first.of_tests == 1 {
             return within(&first.title);
@@ -163,7 +164,7 @@ impl<'a> Group<'a> {
     }
 }
 
-pub(super) fn all(grid: &Grid<'_>) -> Vec<Found> {
+pub(super) fn all(grid: &Grid<'_>) -> Vec<FindingGroup> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for (line, target, cell) in grid.tests() {
         for finding in cell.findings() {
@@ -178,12 +179,12 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<Found> {
         }
     }
     // The worst first; of equal severity, the one that concerns most tests.
-    let mut found: Vec<Found> = groups.into_iter().map(|group| finished(grid, group)).collect();
+    let mut found: Vec<FindingGroup> = groups.into_iter().map(|group| finished(grid, group)).collect();
     sort::by_key(&mut found, |found| std::cmp::Reverse((found.severity, found.tests.len())));
     found
 }
 
-fn finished(grid: &Grid<'_>, group: Group<'_>) -> Found {
+fn finished(grid: &Grid<'_>, group: Group<'_>) -> FindingGroup {
     let Finding { id, severity, next, .. } = group.first;
     let owned = |tests: &[&str]| tests.iter().map(|test| (*test).to_owned()).collect::<Vec<_>>();
     let mut tests: Vec<&str> = Vec::new();
@@ -200,7 +201,7 @@ fn finished(grid: &Grid<'_>, group: Group<'_>) -> Found {
         cause: ranged::together(&case.causes),
         causes: owned(&case.causes),
     });
-    Found {
+    FindingGroup {
         id: id.clone(),
         severity: *severity,
         target: grid.targets[group.target].clone(),
@@ -219,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_kind_is_named_once_also_where_it_is_graver_in_some_tests() {
-        let found = |severity: Severity, tests: &[&str]| Found {
+        let found = |severity: Severity, tests: &[&str]| FindingGroup {
             id: "fuse-cache".to_owned(),
             severity,
             target: "/s3".to_owned(),

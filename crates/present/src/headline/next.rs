@@ -6,7 +6,7 @@ use fsdyno_stats::WINNER_ROUNDS;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::found::{Found, within};
+use super::found::{FindingGroup, within};
 use super::test::TestFigures;
 use crate::command;
 use crate::shell::as_typed;
@@ -38,7 +38,7 @@ const SHORTER: [(&str, bool); 3] = [("--quick", false), ("--scale-runtime", true
 /// This multiple of the runs halves the interval of a mean.
 const MORE_TIMES: f64 = 4.0;
 
-pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Vec<Step> {
+pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[FindingGroup]) -> Vec<Step> {
     if let [only] = tests
         && only.name == test_name::FILL
     {
@@ -74,7 +74,7 @@ fn deciding(limits: &[Limited]) -> Option<(Limiter, &Limited)> {
 
 /// The gravest finding decides what is worth doing first; of those that leave the figures valid, the one that speaks of
 /// what limits most tests. A limit of a control group is the first to go in any case, while most figures count.
-fn gravest(study: &Study, tests: &[TestFigures], findings: &[Found]) -> Option<Step> {
+fn gravest(study: &Study, tests: &[TestFigures], findings: &[FindingGroup]) -> Option<Step> {
     let against = || findings.iter().filter(|found| found.is_against());
     // On memory the other advice would be about a storage that was not measured.
     let memory = against().find(|found| found.id == MEMORY);

@@ -87,7 +87,7 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<NodesOfTest> {
 
 /// The time in which the ranks of the run's stage were active.
 fn window(repeat: &Repeat<'_>) -> Option<ActiveWindow> {
-    let windows = &repeat.run()?.together.as_ref()?.windows;
+    let windows = &repeat.run()?.ranks_record.as_ref()?.windows;
     windows.iter().find(|window| window.stage == repeat.stage()).copied()
 }
 

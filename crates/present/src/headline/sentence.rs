@@ -4,7 +4,7 @@ use fsdyno_results::{Question, Severity, Study, Verdict, test_name};
 use fsdyno_text::quantity::{counted, number};
 
 use super::figures::{rate, throughput, typical_named};
-use super::found::{Found, within};
+use super::found::{FindingGroup, within};
 use super::next::mostly_void;
 use super::other_tools::pairs;
 use super::standing::{self, Standing};
@@ -16,7 +16,7 @@ use crate::summary::Grid;
 pub(super) fn of(
     grid: &Grid<'_>,
     tests: &[TestFigures],
-    findings: &[Found],
+    findings: &[FindingGroup],
     (standings, times): (&[Standing], &[TimeFigures]),
 ) -> Option<String> {
     let study = grid.study;
@@ -115,7 +115,7 @@ fn counted_in(test: Option<&TestFigures>) -> Option<&TestFigures> {
     test.filter(|test| test.counts())
 }
 
-fn measured(tests: &[TestFigures], findings: &[Found]) -> Option<String> {
+fn measured(tests: &[TestFigures], findings: &[FindingGroup]) -> Option<String> {
     let six = Six::of(tests);
     let moved = |verb: &str, sequential: Option<&TestFigures>, random: Option<&TestFigures>| {
         let (sequential, random) = (counted_in(sequential).and_then(throughput), counted_in(random).and_then(rate));
@@ -150,7 +150,7 @@ fn measured(tests: &[TestFigures], findings: &[Found]) -> Option<String> {
 }
 
 /// Why most figures do not count; `None`: most do.
-fn untrusted(tests: &[TestFigures], findings: &[Found], none_is_left: bool) -> Option<String> {
+fn untrusted(tests: &[TestFigures], findings: &[FindingGroup], none_is_left: bool) -> Option<String> {
     if tests.iter().all(TestFigures::counts) || !(none_is_left || mostly_void(tests)) {
         return None;
     }

@@ -148,7 +148,7 @@ fn overlaid() -> Layer {
     let device = Layer { image: Some(image), below: vec![in_memory()], ..layer(LayerKind::Loop, "loop0") };
     let lower = Layer {
         role: Some("lower directory /l/A".into()),
-        aside: true,
+        holds_other_data: true,
         below: vec![device],
         ..layer(LayerKind::Filesystem, "ext4")
     };

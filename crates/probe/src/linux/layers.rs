@@ -22,7 +22,7 @@ const LAYERS_MAX: usize = 64;
 
 /// The path that is asked about.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct LayerQuery<'a> {
     /// The path, which exists.
     pub(super) path: &'a Path,
     /// Whether it will be written: then an overlay moves it to its upper directory.
@@ -31,12 +31,12 @@ pub(super) struct Asked<'a> {
 
 /// A directory or file that holds the content of a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Part {
+struct ContentPart {
     /// `upper directory /x`.
     role: String,
     path: PathBuf,
     /// Whether it holds other data than those asked for.
-    aside: bool,
+    holds_other_data: bool,
 }
 
 /// A process or the kernel of this machine that serves a device which looks like one of another machine.
@@ -51,7 +51,7 @@ struct Server {
 }
 
 /// The layers of an existing path; the path may be a device.
-pub(super) fn of_path(look: &Look, asked: Asked<'_>) -> Vec<Layer> {
+pub(super) fn of_path(look: &Look, asked: LayerQuery<'_>) -> Vec<Layer> {
     Walk::new(look).path(asked).into_iter().collect()
 }
 
@@ -69,14 +69,16 @@ pub(super) fn of_mount(look: &Look, mount: &Mount) -> Vec<Layer> {
 }
 
 /// The mount that holds the data of an overlay, as far as this process sees it; for overlays on overlays, the lowest.
-pub(super) fn data_mount(look: &Look, mount: &Mount, asked: Asked<'_>) -> Option<Mount> {
+pub(super) fn data_mount(look: &Look, mount: &Mount, asked: LayerQuery<'_>) -> Option<Mount> {
     let (mut found, mut asked_path) = (None::<Mount>, asked.path.to_owned());
     for _ in 0..LAYERS_MAX {
         let above = found.as_ref().unwrap_or(mount);
         if above.fstype != "overlay" {
             break;
         }
-        let part = overlay::parts(above, Asked { path: &asked_path, ..asked }).into_iter().find(|part| !part.aside)?;
+        let part = overlay::parts(above, LayerQuery { path: &asked_path, ..asked })
+            .into_iter()
+            .find(|part| !part.holds_other_data)?;
         let upper = || overlay::upper_by_space(look, above).filter(|_| part.role.starts_with("upper"));
         found = Some(holding_mount(look, above, &part.path).or_else(upper)?);
         asked_path = part.path;
@@ -178,7 +180,7 @@ impl<'l> Walk<'l> {
         layer
     }
 
-    fn path(&mut self, asked: Asked<'_>) -> Option<Layer> {
+    fn path(&mut self, asked: LayerQuery<'_>) -> Option<Layer> {
         let look = self.look;
         if let Some(number) = block::block_number(asked.path) {
             return block::directory(look, number).and_then(|directory| self.device(&directory));
@@ -186,12 +188,12 @@ impl<'l> Walk<'l> {
         mounts::mount_of(look, asked.path).ok().map(|mount| self.mount(&mount, Some(asked)))
     }
 
-    fn mount(&mut self, mount: &Mount, asked: Option<Asked<'_>>) -> Layer {
+    fn mount(&mut self, mount: &Mount, asked: Option<LayerQuery<'_>>) -> Layer {
         self.enter(Above::Mount(mount.id, mount.device), file_system(mount), |walk, layer| {
             layer.below = match mount.fstype.as_str() {
                 _ if is_lowest(mount) => Vec::new(),
                 "overlay" => {
-                    let asked = asked.unwrap_or(Asked { path: &mount.mount_point, writes: true });
+                    let asked = asked.unwrap_or(LayerQuery { path: &mount.mount_point, writes: true });
                     walk.parts(mount, overlay::parts(mount, asked))
                 }
                 _ => walk.below_mount(mount, asked),
@@ -201,7 +203,7 @@ impl<'l> Walk<'l> {
 
     /// The layers below a mount: the device whose number the files show, the devices that the mount names, or the
     /// folders that a daemon serves.
-    fn below_mount(&mut self, mount: &Mount, asked: Option<Asked<'_>>) -> Vec<Layer> {
+    fn below_mount(&mut self, mount: &Mount, asked: Option<LayerQuery<'_>>) -> Vec<Layer> {
         let look = self.look;
         let shown = asked.and_then(|asked| block::device_number(asked.path));
         let own = shown.into_iter().chain([mount.device]).find_map(|number| block::directory(look, number));
@@ -215,16 +217,16 @@ impl<'l> Walk<'l> {
     }
 
     /// Adds one layer for each part on another filesystem than the parts before it.
-    fn parts(&mut self, above: &Mount, parts: Vec<Part>) -> Vec<Layer> {
+    fn parts(&mut self, above: &Mount, parts: Vec<ContentPart>) -> Vec<Layer> {
         let mut layers: Vec<Layer> = Vec::new();
-        for Part { role, path, aside } in parts {
+        for ContentPart { role, path, holds_other_data } in parts {
             let layer = match holding_mount(self.look, above, &path) {
-                Some(_) => self.path(Asked { path: &path, writes: false }).unwrap_or_default(),
+                Some(_) => self.path(LayerQuery { path: &path, writes: false }).unwrap_or_default(),
                 None => self.hidden(above, &role),
             };
-            let layer = Layer { role: layer.role.clone().or(Some(role)), aside, ..layer };
+            let layer = Layer { role: layer.role.clone().or(Some(role)), holds_other_data, ..layer };
             let same = |known: &Layer| known.device == layer.device && known.name == layer.name;
-            if !aside || !layers.iter().any(same) {
+            if !holds_other_data || !layers.iter().any(same) {
                 layers.push(layer);
             }
         }
@@ -282,7 +284,7 @@ impl<'l> Walk<'l> {
                 let Some(server) = server else { return };
                 layer.memory = server.memory;
                 layer.what = Some(format!("{}, {}", layer.what.take().unwrap_or_default(), server.what));
-                let served = server.files.iter().map(|path| (path, self.path(Asked { path, writes: true })));
+                let served = server.files.iter().map(|path| (path, self.path(LayerQuery { path, writes: true })));
                 let role = |path: &Path| Some(format!("served from {}", path.display()));
                 layer.below = served.filter_map(|(path, below)| Some(Layer { role: role(path), ..below? })).collect();
             }
@@ -294,7 +296,7 @@ impl<'l> Walk<'l> {
         let found = image::of(self.look, disk);
         layer.image = Some(found.image);
         match found.place {
-            image::ImagePlace::Path(path) => layer.below.extend(self.path(Asked { path: &path, writes: true })),
+            image::ImagePlace::Path(path) => layer.below.extend(self.path(LayerQuery { path: &path, writes: true })),
             image::ImagePlace::Mount(mount) => layer.below.push(self.mount(&mount, None)),
             image::ImagePlace::Device(directory) => layer.below.extend(self.device(&directory)),
             image::ImagePlace::Unseen(reason) => layer.unseen = Some(reason),

@@ -22,12 +22,12 @@ pub struct Look {
     pub(super) dev: PathBuf,
     /// The directory of udev's data about devices.
     pub(super) udev: PathBuf,
-    pub(super) seen: Arc<Seen>,
+    pub(super) seen: Arc<LookCache>,
 }
 
 /// What a look has read so far.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct LookCache {
     pub(super) mounts: OnceLock<Fact<Vec<Mount>>>,
     /// The text that names the control groups of this process.
     pub(super) groups: OnceLock<Fact<String>>,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 
-use super::layers::{self, Asked};
+use super::layers::{self, LayerQuery};
 use super::{Look, block, mounts};
 use crate::{DataPlace, Fact, FileKind, NotVisible, PathFacts};
 use fsdyno_results::evidence::{BlockDevice, DirectIo, Mount, Space};
@@ -53,7 +53,7 @@ fn devices_at(look: &Look, existing: &Path, place: DataPlace) -> Fact<Vec<BlockD
     if let Some(known) = look.devices().get(&place) {
         return known.clone();
     }
-    let layers = layers::of_path(look, Asked { path: existing, writes: false });
+    let layers = layers::of_path(look, LayerQuery { path: existing, writes: false });
     let devices = layers::devices(look, &layers);
     look.devices().insert(place, devices.clone());
     devices

@@ -31,8 +31,8 @@ pub struct Layer {
     pub memory: bool,
     /// Whether this layer holds other data of the layer above, and not those of the path: such as the lower
     /// directories of an overlay whose upper directory has the file.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub aside: bool,
+    #[serde(default, rename = "aside", skip_serializing_if = "std::ops::Not::not")]
+    pub holds_other_data: bool,
     /// The file behind a loop device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<Image>,
@@ -146,7 +146,7 @@ impl Layer {
 
     /// The layers directly below that hold the data of the path.
     pub fn holding(&self) -> impl Iterator<Item = &Layer> {
-        self.below.iter().filter(|layer| !layer.aside)
+        self.below.iter().filter(|layer| !layer.holds_other_data)
     }
 
     /// Calls `visit` for this layer and all layers below that hold the data of the path.
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(both(vec![disk(), tmpfs()]).in_memory(), Some(InMemory::Part));
         assert_eq!(both(vec![tmpfs(), tmpfs()]).in_memory(), Some(InMemory::All));
         assert_eq!(both(vec![disk(), disk()]).in_memory(), None);
-        let aside = Layer { aside: true, ..tmpfs() };
+        let aside = Layer { holds_other_data: true, ..tmpfs() };
         assert_eq!(both(vec![disk(), aside]).in_memory(), None, "that layer holds other files");
     }
 

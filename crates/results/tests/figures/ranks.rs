@@ -20,7 +20,7 @@ fn rank(rank: u32, start_ms: i64, end_ms: i64, ranks: u32) -> RunRecord {
 fn window(runs: Vec<RunRecord>) -> ActiveWindow {
     let mut runs = runs.into_iter();
     let merged = runs.next().unwrap().merge_all(runs.collect()).unwrap();
-    merged.together.unwrap().windows[0]
+    merged.ranks_record.unwrap().windows[0]
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_missing_rank_is_named_once() {
     other.lacks(vec![missing()]);
     let merged = one.merge(other).unwrap();
     assert!(!merged.complete && merged.missing_ranks() == [missing()]);
-    assert_eq!(merged.together.unwrap().ranks, 3);
+    assert_eq!(merged.ranks_record.unwrap().ranks, 3);
 }
 
 #[test]
@@ -212,6 +212,6 @@ fn ten_thousand_ranks_add_up_exactly() {
     assert_eq!((read.bytes, read.ios, &read.clat), (sums.0, sums.1, &reads));
     assert_eq!((row.members, all.nodes.len(), all.jobs.len()), (RANKS, RANKS as usize, RANKS as usize));
     assert!(all.nodes.iter().zip(0..).all(|(node, number)| node.part.as_ref().unwrap().rank == number));
-    let RanksRecord { ranks, missing, windows } = all.together.unwrap();
+    let RanksRecord { ranks, missing, windows } = all.ranks_record.unwrap();
     assert_eq!((ranks, missing.len(), windows[0].ranks, windows[0].start_skew_ns()), (RANKS, 0, RANKS, 6_000_000));
 }

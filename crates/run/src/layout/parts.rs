@@ -12,14 +12,14 @@ use super::{
 
 /// The part of one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct LayoutPart {
     /// The rank's number, counted from 0.
     pub number: u32,
     /// Number of ranks.
     pub of: u32,
 }
 
-impl Part {
+impl LayoutPart {
     /// The bytes of this part: whole chunks, without the last one of the file.
     pub(crate) fn range(self, request: &LayoutRequest<'_>) -> Range<u64> {
         let chunk = chunk_bytes(request);
@@ -30,7 +30,7 @@ impl Part {
 
     /// The last chunk, which belongs to no part.
     pub(crate) fn rest(self, request: &LayoutRequest<'_>) -> Range<u64> {
-        Part { number: self.of - 1, of: self.of }.range(request).end..request.bytes_needed
+        LayoutPart { number: self.of - 1, of: self.of }.range(request).end..request.bytes_needed
     }
 }
 

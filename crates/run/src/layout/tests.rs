@@ -271,13 +271,13 @@ fn the_parts_of_all_ranks_are_the_file_when_the_rest_is_there() {
         assert!(make_empty(&request).unwrap());
         let mut end = 0;
         for number in [0, 1, 2] {
-            let range = Part { number, of: 3 }.range(&request);
+            let range = LayoutPart { number, of: 3 }.range(&request);
             assert_eq!(std::mem::replace(&mut end, range.end), range.start);
             fill(range);
         }
         assert!(path.metadata().unwrap().len() < bytes, "it is seen as incomplete");
         assert!(has_all_parts(&request, end) && !has_all_parts(&request, end + 1));
-        let rest = Part { number: 0, of: 3 }.rest(&request);
+        let rest = LayoutPart { number: 0, of: 3 }.rest(&request);
         assert_eq!((rest.start, rest.end), (end, bytes));
         fill(rest);
         assert!(!make_empty(&request).unwrap(), "it serves");

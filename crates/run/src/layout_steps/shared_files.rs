@@ -10,7 +10,7 @@ use fsdyno_results::{Note, Severity};
 
 use super::{LayoutEvent, request_of};
 use crate::conduct::Shared;
-use crate::layout::{LayoutRequest, Meter, Part, Progress, fill_range, has_all_parts, make_empty, take_back};
+use crate::layout::{LayoutPart, LayoutRequest, Meter, Progress, fill_range, has_all_parts, make_empty, take_back};
 use crate::plan::{LayoutMethod, LayoutStep, Plan};
 
 /// The files that are filled, each with its step.
@@ -23,7 +23,7 @@ fn files(plan: &Plan) -> impl Iterator<Item = (&LayoutStep, LayoutRequest<'_>)> 
 
 /// The first rank's work: it makes the files, fills its part, and completes them when all others have filled theirs.
 pub(super) fn lay_out(shared: &Shared, other_ranks: &dyn OtherRanks, news: &Sender<LayoutEvent>) {
-    let part = Part { number: 0, of: other_ranks.layers() };
+    let part = LayoutPart { number: 0, of: other_ranks.layers() };
     let mut made: Vec<(&LayoutStep, LayoutRequest<'_>)> = Vec::new();
     for (step, request) in files(&shared.plan) {
         let is_new = made.iter().all(|(_, other)| other.path != request.path);
@@ -68,7 +68,7 @@ pub(super) fn lay_out(shared: &Shared, other_ranks: &dyn OtherRanks, news: &Send
 
 /// Another rank's work: it fills its part of those files that it would lay out as well. Returns the bytes that it
 /// filled.
-pub(crate) fn fill_part(plan: &Plan, made: &[(PathBuf, u64)], part: Part, control: &Control) -> u64 {
+pub(crate) fn fill_part(plan: &Plan, made: &[(PathBuf, u64)], part: LayoutPart, control: &Control) -> u64 {
     let mut filled = 0;
     for (_, request) in files(plan) {
         if !made.iter().any(|(path, bytes)| path == request.path && *bytes == request.bytes_needed) {

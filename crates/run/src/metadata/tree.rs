@@ -65,7 +65,7 @@ impl Tree {
     }
 
     /// The same names without directories: relative to the directory of a file.
-    pub fn beside(self) -> Tree {
+    pub fn without_directories(self) -> Tree {
         Tree { depth: 0, leaves: 1, ..self }
     }
 

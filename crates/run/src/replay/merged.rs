@@ -7,7 +7,7 @@ use fsdyno_job::{Job, MergedTrace};
 use fsdyno_os::errno::reason;
 use fsdyno_os::files::RecordedInput;
 use fsdyno_os::written::path;
-use fsdyno_workload::Part;
+use fsdyno_workload::TraceToMerge;
 
 use super::{Stored, failed};
 use crate::open_log::open_one;
@@ -36,7 +36,7 @@ pub(super) fn merged(job: &Job, merge: &MergedTrace) -> Result<(), String> {
         let log = opened.map_err(|error| failed(job, name, &reason(&error), next))?;
         let of = |list: &[f64], otherwise| list.get(index).copied().unwrap_or(otherwise);
         let (scale_percent, passes) = (of(&merge.scalars, 100.0), of(&merge.iterations, 1.0).max(1.0) as u64);
-        parts.push(Part { log: Arc::new(Stored(log)), scale_percent, passes });
+        parts.push(TraceToMerge { log: Arc::new(Stored(log)), scale_percent, passes });
     }
     let out = open_one(&path(&merge.file), true)?;
     let mut out = BufWriter::new(out);

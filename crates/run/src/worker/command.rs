@@ -16,27 +16,27 @@ const LOOK_NS: u64 = 5_000_000;
 
 /// When a command runs; its output goes to a file with that name.
 #[derive(Clone, Copy)]
-pub(super) enum When {
+pub(super) enum CommandTime {
     Before,
     After,
 }
 
-impl When {
+impl CommandTime {
     fn name(self) -> &'static str {
         match self {
-            When::Before => "prerun",
-            When::After => "postrun",
+            CommandTime::Before => "prerun",
+            CommandTime::After => "postrun",
         }
     }
 }
 
 /// Runs the job's command for that time, if it has one. If the command was ended with the run, the job did not fail.
-pub(super) fn run(when: When, index: usize, shared: &Shared) -> Result<(), Refused> {
+pub(super) fn run(when: CommandTime, index: usize, shared: &Shared) -> Result<(), Refused> {
     let plan = &shared.plan.workers[index];
     let process = &plan.job.process;
     let Some(command) = (match when {
-        When::Before => process.exec_prerun.as_ref(),
-        When::After => process.exec_postrun.as_ref(),
+        CommandTime::Before => process.exec_prerun.as_ref(),
+        CommandTime::After => process.exec_postrun.as_ref(),
     }) else {
         return Ok(());
     };

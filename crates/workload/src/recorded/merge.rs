@@ -10,7 +10,7 @@ use super::records::LogError;
 
 /// A trace that is merged.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct TraceToMerge {
     /// The records of the trace.
     pub log: Arc<dyn LogInput>,
     /// Factor of the times of this trace, percent.
@@ -31,8 +31,8 @@ pub enum MergeError {
 }
 
 /// A trace during the merge, with its next record.
-struct Way {
-    part: Part,
+struct OpenTrace {
+    part: TraceToMerge,
     index: usize,
     input: FromBegin,
     chunk: Chunk,
@@ -46,10 +46,10 @@ struct Way {
 
 /// Writes the requests of all parts in the order of their times. Requests with the same time are in the order of the
 /// parts.
-pub fn merge(parts: Vec<Part>, out: &mut dyn Write) -> Result<(), MergeError> {
+pub fn merge(parts: Vec<TraceToMerge>, out: &mut dyn Write) -> Result<(), MergeError> {
     let mut ways = Vec::new();
     for (index, part) in parts.into_iter().enumerate() {
-        let mut way = Way::new(part, index);
+        let mut way = OpenTrace::new(part, index);
         way.go_on()?;
         ways.push(way);
     }
@@ -64,10 +64,20 @@ pub fn merge(parts: Vec<Part>, out: &mut dyn Write) -> Result<(), MergeError> {
     }
 }
 
-impl Way {
-    fn new(part: Part, index: usize) -> Way {
+impl OpenTrace {
+    fn new(part: TraceToMerge, index: usize) -> OpenTrace {
         let input = FromBegin::of(Arc::clone(&part.log));
-        Way { part, index, input, chunk: Chunk::new(), swapped: false, records: 0, pass: 0, length_ns: 0, next: None }
+        OpenTrace {
+            part,
+            index,
+            input,
+            chunk: Chunk::new(),
+            swapped: false,
+            records: 0,
+            pass: 0,
+            length_ns: 0,
+            next: None,
+        }
     }
 
     /// Finds the next request, which may belong to the next repetition.
@@ -77,7 +87,7 @@ impl Way {
                 let begin = self.chunk.has(4, &mut self.input);
                 begin.map_err(|error| self.error(error.to_string()))?;
                 let swapped = blocks::is_swapped(self.chunk.rest());
-                self.swapped = swapped.ok_or_else(|| self.error("this is no trace of blktrace".to_owned()))?;
+                self.swapped = swapped.ok_or_else(|| self.error("this is not a trace of blktrace".to_owned()))?;
             }
             self.records += 1;
             let record = blocks::next(&mut self.chunk, &mut self.input, self.swapped);

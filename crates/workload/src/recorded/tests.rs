@@ -217,13 +217,13 @@ fn merged_traces_come_in_the_order_of_their_times() {
         let records = times.iter().flat_map(|time| block(sector == 8, (*time, sector, 512, 0x11_0001), b"behind"));
         Arc::new(Text(records.collect()))
     };
-    let merged = |parts: Vec<Part>| {
+    let merged = |parts: Vec<TraceToMerge>| {
         let mut out = Vec::new();
         merge(parts, &mut out).unwrap();
         let (_, requests) = requests_of(&out, &ReplayOptions::default()).unwrap();
         requests.iter().map(|(_, _, offset, _, due_ns)| (*due_ns, offset / 512)).collect::<Vec<_>>()
     };
-    let part = |log: Arc<dyn LogInput>, scale_percent, passes| Part { log, scale_percent, passes };
+    let part = |log: Arc<dyn LogInput>, scale_percent, passes| TraceToMerge { log, scale_percent, passes };
     let (first, second) = (one(&[0, 100, 200], 0), one(&[50, 100, 300], 8));
     let both = merged(vec![part(Arc::clone(&first), 100.0, 1), part(Arc::clone(&second), 100.0, 1)]);
     assert_eq!(both, [(0, 0), (50, 8), (100, 0), (100, 8), (200, 0), (300, 8)]);
@@ -231,7 +231,7 @@ fn merged_traces_come_in_the_order_of_their_times() {
     assert_eq!(scaled, [(0, 0), (50, 0), (100, 0), (100, 0), (100, 8), (150, 0), (200, 0), (200, 8), (600, 8)]);
     let text: Arc<dyn LogInput> = Arc::new(Text(LOG.into()));
     let error = merge(vec![part(text, 100.0, 1)], &mut Vec::new()).unwrap_err().to_string();
-    assert_eq!(error, "record 0: this is no trace of blktrace");
+    assert_eq!(error, "record 0: this is not a trace of blktrace");
 }
 
 /// Draws logs of several files and writes them twice: as fio does, and with additional blanks, which only the

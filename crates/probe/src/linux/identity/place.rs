@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
 use super::nfs;
-use crate::linux::layers::{self, Asked};
+use crate::linux::layers::{self, LayerQuery};
 use crate::linux::{Look, block, class, mounts, paths};
 use crate::{Fact, FileKind, NotVisible};
 use fsdyno_results::evidence::{BlockDevice, DeviceNumber, DirectIo, Layer, Mount, NfsRoot, Space};
@@ -58,17 +58,17 @@ pub(super) fn place(look: &Look, path: &Path, writes: bool) -> PathAnswers {
     let asked = path.to_path_buf();
     let asking = move || {
         // If this fails, the caller no longer waits.
-        let _ = sender.send(ask(&own, Asked { path: &asked, writes }));
+        let _ = sender.send(ask(&own, LayerQuery { path: &asked, writes }));
     };
     if fsdyno_os::thread::begin("place", STACK_BYTES, asking).is_err() {
-        return ask(look, Asked { path, writes });
+        return ask(look, LayerQuery { path, writes });
     }
     receiver.recv_timeout(ANSWER_TIMEOUT).unwrap_or_else(|_| {
         silent(look, path, &NotVisible::new("stat", format!("no response within {} s", ANSWER_TIMEOUT.as_secs())))
     })
 }
 
-fn ask(look: &Look, asked: Asked<'_>) -> PathAnswers {
+fn ask(look: &Look, asked: LayerQuery<'_>) -> PathAnswers {
     let path = asked.path;
     let errno = match std::fs::metadata(path) {
         Ok(metadata) => return answering(look, asked, true, &metadata),
@@ -81,7 +81,7 @@ fn ask(look: &Look, asked: Asked<'_>) -> PathAnswers {
         Errno::NOENT => {
             let parent = mounts::nearest_existing(path);
             match std::fs::metadata(&parent) {
-                Ok(metadata) => answering(look, Asked { path: &parent, writes: true }, false, &metadata),
+                Ok(metadata) => answering(look, LayerQuery { path: &parent, writes: true }, false, &metadata),
                 Err(_) => silent(look, path, &silence(errno)),
             }
         }
@@ -95,7 +95,7 @@ fn impossible(errno: Errno) -> PathAnswers {
 }
 
 /// The answers for a path that exists and answers.
-fn answering(look: &Look, asked: Asked<'_>, is_asked_for: bool, metadata: &Metadata) -> PathAnswers {
+fn answering(look: &Look, asked: LayerQuery<'_>, is_asked_for: bool, metadata: &Metadata) -> PathAnswers {
     let path = asked.path;
     // Attributes may come from a cache that outlives the daemon or the server; the space does not.
     if let Err(errno @ (Errno::NOTCONN | Errno::STALE)) = rustix::fs::statvfs(path) {
@@ -106,7 +106,7 @@ fn answering(look: &Look, asked: Asked<'_>, is_asked_for: bool, metadata: &Metad
     let is_device = matches!(kind, FileKind::BlockDevice | FileKind::CharacterDevice);
     let device_instead = || NotVisible::new(path.display(), "is a device, not on a filesystem");
     let mount = if is_device { Err(device_instead()) } else { mounts::mount_of(look, path) };
-    let asked = Asked { path: &resolved, ..asked };
+    let asked = LayerQuery { path: &resolved, ..asked };
     let layers = if kind == FileKind::CharacterDevice { Vec::new() } else { layers::of_path(look, asked) };
     PathAnswers {
         exists: Ok(is_asked_for),

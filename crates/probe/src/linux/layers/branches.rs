@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Asked, Part};
+use super::{ContentPart, LayerQuery};
 use crate::is_fuse;
 use crate::linux::{Look, identity, processes};
 use fsdyno_results::evidence::Mount;
@@ -25,7 +25,7 @@ const SINGLE: [&str; 5] = ["encfs", "gocryptfs", "cryfs", "securefs", "bindfs"];
 const ANSWER_BYTES: usize = 16 << 10;
 
 /// The parts that a mount serves, as far as they are on this machine. `asked`: an existing path below it.
-pub(super) fn parts(look: &Look, mount: &Mount, asked: Option<Asked<'_>>) -> Vec<Part> {
+pub(super) fn parts(look: &Look, mount: &Mount, asked: Option<LayerQuery<'_>>) -> Vec<ContentPart> {
     let source = Path::new(&mount.source);
     // Some daemons have the source `/dev/fuse`, which holds no data.
     let holds_data = |path: &Path| path.is_dir() || path.is_file();
@@ -85,17 +85,19 @@ pub(in crate::linux) fn branch_of(look: &Look, mount: &Mount, file: &Path) -> Op
     branches(look, mount).into_iter().find(|branch| branch.join(inner).is_file())
 }
 
-fn named(path: &Path, role: &str) -> Option<Part> {
-    let part = || Part { role: format!("{role} {}", path.display()), path: path.to_owned(), aside: false };
+fn named(path: &Path, role: &str) -> Option<ContentPart> {
+    let part =
+        || ContentPart { role: format!("{role} {}", path.display()), path: path.to_owned(), holds_other_data: false };
     path.is_absolute().then(part)
 }
 
 /// All branches; those without the file lie aside.
-fn branches_of(list: Vec<PathBuf>, own: Option<&Path>) -> Vec<Part> {
+fn branches_of(list: Vec<PathBuf>, own: Option<&Path>) -> Vec<ContentPart> {
     let aside = |path: &Path| own.is_some_and(|own| own != path);
-    let parts = list.iter().filter_map(|path| Some(Part { aside: aside(path), ..named(path, "branch")? }));
-    let mut parts: Vec<Part> = parts.collect();
-    sort::by_key(&mut parts, |part| part.aside);
+    let parts =
+        list.iter().filter_map(|path| Some(ContentPart { holds_other_data: aside(path), ..named(path, "branch")? }));
+    let mut parts: Vec<ContentPart> = parts.collect();
+    sort::by_key(&mut parts, |part| part.holds_other_data);
     parts
 }
 
@@ -130,9 +132,9 @@ mod tests {
         let list = of_list("/disk1=RW:/disk2=NC,1G");
         assert_eq!(list, [PathBuf::from("/disk1"), PathBuf::from("/disk2")]);
         let parts = branches_of(list.clone(), Some(Path::new("/disk2")));
-        let found: Vec<_> = parts.iter().map(|part| (part.role.as_str(), part.aside)).collect();
+        let found: Vec<_> = parts.iter().map(|part| (part.role.as_str(), part.holds_other_data)).collect();
         assert_eq!(found, [("branch /disk2", false), ("branch /disk1", true)]);
-        assert!(branches_of(list, None).iter().all(|part| !part.aside), "a new file may go to any of them");
+        assert!(branches_of(list, None).iter().all(|part| !part.holds_other_data), "a new file may go to any of them");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Asked, Part};
+use super::{ContentPart, LayerQuery};
 use crate::linux::{Look, class, mounts};
 use fsdyno_results::evidence::{Mount, StorageClass};
 
@@ -11,7 +11,7 @@ const COMPARISONS: usize = 3;
 
 /// The directories, the one with the data first. A relative name belongs to the working directory of the process that
 /// mounted it, and cannot be found.
-pub(super) fn parts(mount: &Mount, asked: Asked<'_>) -> Vec<Part> {
+pub(super) fn parts(mount: &Mount, asked: LayerQuery<'_>) -> Vec<ContentPart> {
     let upper = mount.option("upperdir").map(PathBuf::from);
     let lower = lower(mount);
     let inner = inner(mount, asked.path);
@@ -22,13 +22,13 @@ pub(super) fn parts(mount: &Mount, asked: Asked<'_>) -> Vec<Part> {
         _ => lower.iter().find(has).or(upper.as_ref()),
     };
     // For a directory that cannot be written, it is not known which file will be read.
-    let part = |word: &str, directory: &PathBuf| Part {
+    let part = |word: &str, directory: &PathBuf| ContentPart {
         role: format!("{word} directory {}", directory.display()),
         path: if Some(directory) == holding && has(&directory) { directory.join(&inner) } else { directory.clone() },
-        aside: holding.is_some_and(|holding| holding != directory),
+        holds_other_data: holding.is_some_and(|holding| holding != directory),
     };
     let all = upper.iter().map(|upper| part("upper", upper)).chain(lower.iter().map(|lower| part("lower", lower)));
-    let (holding, mut aside): (Vec<Part>, Vec<Part>) = all.partition(|part| !part.aside);
+    let (holding, mut aside): (Vec<ContentPart>, Vec<ContentPart>) = all.partition(|part| !part.holds_other_data);
     let mut parts = holding;
     parts.append(&mut aside);
     parts
@@ -115,8 +115,8 @@ mod tests {
         let options = format!("lowerdir={root}/one:{root}/two,upperdir={root}/upper");
         let mount = fixture::mount("overlay", &format!("{root}/mount"), "overlay", &options);
         let holding = |name: &str, writes: bool| {
-            let parts = parts(&mount, Asked { path: &at(name), writes });
-            assert_eq!((parts.len(), parts.iter().filter(|part| part.aside).count()), (3, 2), "{parts:?}");
+            let parts = parts(&mount, LayerQuery { path: &at(name), writes });
+            assert_eq!((parts.len(), parts.iter().filter(|part| part.holds_other_data).count()), (3, 2), "{parts:?}");
             parts[0].path.clone()
         };
         assert_eq!(holding("mount/sub/low", false), at("two/sub/low"));
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(holding("mount/sub", false), at("upper"), "new files go there");
         let only_read =
             fixture::mount("overlay", &format!("{root}/mount"), "overlay", &format!("lowerdir={root}/one:/b"));
-        let of_directory = parts(&only_read, Asked { path: &at("mount/sub"), writes: false });
-        assert!(of_directory.iter().all(|part| !part.aside), "{of_directory:?}");
+        let of_directory = parts(&only_read, LayerQuery { path: &at("mount/sub"), writes: false });
+        assert!(of_directory.iter().all(|part| !part.holds_other_data), "{of_directory:?}");
     }
 }

@@ -8,7 +8,7 @@ use fsdyno_results::evidence::{CacheCounters, DeviceCounters, DevicePlace, Layer
 
 use super::growth::growth;
 use crate::linux::counters::delta;
-use crate::linux::layers::{self, Asked};
+use crate::linux::layers::{self, LayerQuery};
 use crate::linux::{Look, class, mounts, read_text};
 use crate::{Fact, NotVisible};
 use fsdyno_results::evidence::Layer;
@@ -57,7 +57,7 @@ impl DeviceMeter {
         let mut meter = DeviceMeter::default();
         for path in paths {
             let existing = mounts::nearest_existing(path);
-            let layers = layers::of_path(look, Asked { path: &existing, writes: false });
+            let layers = layers::of_path(look, LayerQuery { path: &existing, writes: false });
             layers::devices(look, &layers)?;
             layers.iter().for_each(|layer| meter.add(look, layer, false));
             let new: Vec<Layer> = layers.into_iter().filter(|layer| !meter.layers.contains(layer)).collect();

@@ -2,12 +2,12 @@
 
 use super::{Difference, GIVEN, difference};
 
-pub(super) const BESIDE: &[Difference] = &[
+pub(super) const OTHER_ENGINES: &[Difference] = &[
     difference(
         "ioengine=exec, a program that ends",
         "goes on until the runtime is over; without a runtime never ends",
         "the job ends with its program",
-        "a job lasts as long as what it does",
+        "a job lasts as long as its program",
     ),
     difference(
         "ioengine=exec, a program that fails or cannot be started",
@@ -24,8 +24,8 @@ pub(super) const BESIDE: &[Difference] = &[
     difference(
         "ioengine=net, the end of a receiver",
         "may miss the last requests (248 of 256 KiB)",
-        "has all that its sender sent; datagrams may get lost",
-        "what was transferred is counted",
+        "has all bytes of its sender; datagrams may get lost",
+        "transferred bytes are counted",
     ),
     difference(
         "ioengine=net with protocol=unix",
@@ -37,17 +37,17 @@ pub(super) const BESIDE: &[Difference] = &[
         "ioengine=http, a read that finds no object (404)",
         "counts as done, silently",
         "counts as done; a finding, and the row is invalid from 1 % on",
-        "to find nothing is quicker than to read",
+        "a miss is quicker than a read",
     ),
     difference(
         "ioengine=http, a PUT",
         "Expect: 100-continue; hashes each body",
         "no Expect; hashes bodies where TLS does not protect them",
-        "neither is part of what a store takes",
+        "neither belongs to the time of the store",
     ),
     difference(
         "ioengine=http, an object of another length than bs",
-        "is read as far as it goes",
+        "is read up to its end",
         "error of the job",
         "bytes that never came must not be counted",
     ),

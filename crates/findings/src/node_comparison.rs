@@ -6,7 +6,7 @@ use fsdyno_stats::sort;
 
 /// The rate of a job on one node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Done {
+pub(crate) struct NodeRate {
     /// Index of the node in the record.
     pub(crate) node: usize,
     /// I/Os, or operations on names, per second.
@@ -15,9 +15,9 @@ pub(crate) struct Done {
 }
 
 /// A job that ran on several nodes.
-pub(crate) struct Everywhere<'r> {
+pub(crate) struct JobOnNodes<'r> {
     pub(crate) first: &'r JobRecord,
-    pub(crate) nodes: Vec<Done>,
+    pub(crate) nodes: Vec<NodeRate>,
 }
 
 /// Least number of I/Os of a node that can count as fast. A slow node may have few I/Os, as it is slow.
@@ -26,24 +26,24 @@ const IOS_MIN: u64 = 64;
 const RUNTIME_MS_MIN: u64 = 200;
 
 /// The jobs that ran on several nodes, with the rate of each node that ran long enough.
-pub(crate) fn jobs_everywhere(record: &RunRecord) -> Vec<Everywhere<'_>> {
+pub(crate) fn jobs_on_nodes(record: &RunRecord) -> Vec<JobOnNodes<'_>> {
     let mut workers: Vec<&JobRecord> = record.jobs.iter().filter(|job| job.error.is_none()).collect();
     sort::by(&mut workers, |one, other| key(one).cmp(&key(other)).then(one.node.cmp(&other.node)));
     let of_job = workers.chunk_by(|one, other| key(one) == key(other));
     let everywhere = of_job.map(|workers| {
         let of_node = workers.chunk_by(|one, other| one.node == other.node);
-        Everywhere { first: workers[0], nodes: of_node.filter_map(done).collect() }
+        JobOnNodes { first: workers[0], nodes: of_node.filter_map(done).collect() }
     });
     everywhere.filter(|job| job.nodes.len() > 1).collect()
 }
 
-impl<'r> Everywhere<'r> {
+impl<'r> JobOnNodes<'r> {
     /// The same for a phase: operations and time of each node over all passes, ms. `first`: one of its records.
-    pub(crate) fn of_phase(first: &'r JobRecord, all: &[(u64, u64)]) -> Everywhere<'r> {
+    pub(crate) fn of_phase(first: &'r JobRecord, all: &[(u64, u64)]) -> JobOnNodes<'r> {
         let done = |(node, (ios, runtime_ms)): (usize, &(u64, u64))| {
-            (*runtime_ms >= RUNTIME_MS_MIN).then(|| Done::new(node, *ios, *runtime_ms))
+            (*runtime_ms >= RUNTIME_MS_MIN).then(|| NodeRate::new(node, *ios, *runtime_ms))
         };
-        Everywhere { first, nodes: all.iter().enumerate().filter_map(done).collect() }
+        JobOnNodes { first, nodes: all.iter().enumerate().filter_map(done).collect() }
     }
 }
 
@@ -56,19 +56,19 @@ fn key(job: &JobRecord) -> (u32, &str) {
     (job.plan.stage, &job.name)
 }
 
-fn done(workers: &[&JobRecord]) -> Option<Done> {
+fn done(workers: &[&JobRecord]) -> Option<NodeRate> {
     let moved = || workers.iter().flat_map(|worker| worker.directions.iter().map(|(_, moved)| moved));
     let ios = moved().fold(0u64, |sum, moved| sum.saturating_add(moved.ios));
     let runtime_ms = moved().map(|moved| moved.runtime_ms).max().filter(|_| ios > 0);
     // A job without any I/O has no runtime of a direction.
     let runtime_ms = runtime_ms.or_else(|| workers.iter().map(|worker| worker.job_runtime_ms).max())?;
     let long = runtime_ms >= RUNTIME_MS_MIN;
-    long.then(|| Done::new(workers[0].node, ios, runtime_ms))
+    long.then(|| NodeRate::new(workers[0].node, ios, runtime_ms))
 }
 
-impl Done {
-    fn new(node: usize, ios: u64, runtime_ms: u64) -> Done {
-        Done { node, iops: ios as f64 * 1e3 / runtime_ms as f64, ios }
+impl NodeRate {
+    fn new(node: usize, ios: u64, runtime_ms: u64) -> NodeRate {
+        NodeRate { node, iops: ios as f64 * 1e3 / runtime_ms as f64, ios }
     }
 
     /// Whether the rate is below this one by more than chance, which depends on the number of I/Os.
@@ -85,7 +85,7 @@ const DEVIATIONS: f64 = 3.0;
 /// Factor that turns a median absolute deviation into a standard deviation, for normally distributed values.
 const SCALE: f64 = 1.4826;
 
-impl Everywhere<'_> {
+impl JobOnNodes<'_> {
     /// Without the nodes that did few I/Os; `None`: the job is paced, so that no node can be faster than its pace.
     pub(crate) fn at_full_speed(mut self) -> Option<Self> {
         self.nodes.retain(|done| done.ios >= IOS_MIN);
