@@ -61,6 +61,7 @@ const TIERS: &[Tier] = &[
             "--skip=nfs::",
             "--skip=s3fs::caches",
             "--skip=sockets::",
+            "--skip=devices::",
             WITHOUT_CELLS,
             LONG,
             PROOF,
@@ -75,6 +76,7 @@ const TIERS: &[Tier] = &[
     Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
     Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], chore: Chore::Timing, ..judges_timing("mounts", &["lab"]) }
         .waits("4"),
+    Tier { choice: &["devices::"], ..nightly("devices", &["lab"]) },
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),
     tier("attacker", &["attacker"]).waits("4"),

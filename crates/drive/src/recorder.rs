@@ -2,6 +2,7 @@
 
 mod cells;
 mod classes;
+mod controls;
 mod on_request;
 
 use fsdyno_job::{Direction, PerDirection};
@@ -153,6 +154,7 @@ pub struct Recorder {
     kept: RecorderOptions,
     sync: Option<Distributed>,
     sync_issued: u64,
+    zone_resets: u64,
     /// I/Os by the depth at which they were submitted; the record sorts them into fio's levels.
     depths: Box<[u64]>,
     submit_sizes: [u64; 7],
@@ -191,6 +193,7 @@ impl Recorder {
             kept,
             sync: kept.syncs.then(Distributed::default),
             sync_issued: 0,
+            zone_resets: 0,
             depths: vec![0; depth + 1].into_boxed_slice(),
             submit_sizes: [0; 7],
             complete_sizes: [0; 7],
@@ -220,16 +223,6 @@ impl Recorder {
     /// Counts an I/O that ended without a complete transfer.
     pub(crate) fn lost(&mut self, direction: Direction) {
         self.lanes[direction as usize].lost += 1;
-    }
-
-    /// Counts a sync that was issued.
-    pub(crate) fn sync_issued(&mut self) {
-        self.sync_issued += 1;
-    }
-
-    /// Counts the depth at which a sync was submitted.
-    pub(crate) fn sync_committed(&mut self, in_flight: usize) {
-        self.depths[in_flight] += 1;
     }
 
     /// Counts a submit call that took `count` requests.
@@ -308,13 +301,6 @@ impl Recorder {
         }
     }
 
-    /// Adds the latency of a sync.
-    pub(crate) fn synced(&mut self, latency_ns: u64) {
-        if let Some(sync) = &mut self.sync {
-            sync.add(latency_ns);
-        }
-    }
-
     /// Counts a short transfer, which is continued.
     pub(crate) fn shortened(&mut self, direction: Direction) {
         self.lanes[direction as usize].short += 1;
@@ -374,7 +360,7 @@ impl Recorder {
             lane.bandwidth = RateSample::default();
             lane.iops = RateSample::default();
         }
-        self.sync_issued = 0;
+        (self.sync_issued, self.zone_resets) = (0, 0);
         self.depths.fill(0);
         self.submit_sizes = [0; 7];
         self.complete_sizes = [0; 7];

@@ -17,7 +17,7 @@ use fsdyno_os::files::OpenFile;
 pub(crate) fn full_result(op: &Op, done: u64) -> i64 {
     match op.kind {
         OpKind::Read | OpKind::Write | OpKind::Trim => op.length as i64 - done as i64,
-        OpKind::Sync | OpKind::DataSync | OpKind::SyncRange => 0,
+        OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::ZoneReset | OpKind::ZoneFinish => 0,
     }
 }
 

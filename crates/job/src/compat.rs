@@ -92,7 +92,7 @@ mod tests {
             assert!(text.contains(&format!("| `{}`", row.name)), "{}", row.name);
         }
         assert!(text.contains("| `bs` `blocksize` | full |  |"));
-        assert!(text.contains("zbd rejected: "), "{text}");
+        assert!(text.contains("zbd partial: "), "{text}");
         assert!(summary().contains(" full, "));
     }
 }

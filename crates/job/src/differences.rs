@@ -4,6 +4,7 @@ mod language;
 mod other_engines;
 mod recorded;
 mod runs;
+mod zones;
 
 /// One chosen difference.
 #[derive(Clone, Copy, Debug)]
@@ -35,5 +36,6 @@ pub fn of_language() -> &'static [Difference] {
 
 /// All differences, in the order of COMPAT.md.
 pub fn differences() -> impl Iterator<Item = &'static Difference> {
-    language::LANGUAGE.iter().chain(runs::RUNS).chain(recorded::RECORDED).chain(other_engines::OTHER_ENGINES)
+    let runs = language::LANGUAGE.iter().chain(runs::RUNS).chain(recorded::RECORDED);
+    runs.chain(zones::ZONES).chain(other_engines::OTHER_ENGINES)
 }

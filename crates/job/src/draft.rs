@@ -30,6 +30,10 @@ pub struct Written {
     pub sequence_strides: bool,
     /// `zonemode=strided`.
     pub strided: bool,
+    /// `zonemode=zbd`.
+    pub zoned: bool,
+    /// Its companions, but for `zonesize` and `zoneskip`.
+    pub zoned_rules: ZonedRules,
     /// `zonesize`, `zonerange`, `zoneskip`; 0: not written.
     pub zones: StridedZones,
     /// `randrepeat`.
@@ -106,6 +110,8 @@ impl Default for Written {
             block_align: PerDirection::default(),
             sequence_strides: false,
             strided: false,
+            zoned: false,
+            zoned_rules: ZonedRules::default(),
             zones: StridedZones { bytes: 0, range: 0, skip: 0 },
             repeat_random: true,
             seed: None,

@@ -272,8 +272,8 @@ fn an_engine_that_is_refused_is_the_only_error_of_its_job() {
 
 #[test]
 fn rules_across_options_do_not_speak_of_refused_defaults() {
-    let mut sources = Fake::default().file("a.fio", "[global]\nzonemode=zbd\nzonesize=1m\n[a]\nsize=1m\n");
-    let Outcome::Rejected(rejection) = run("a.fio", &mut sources) else { panic!("zbd is not built") };
+    let mut sources = Fake::default().file("a.fio", "[global]\nioengine=xnvme\nhipri=1\n[a]\nsize=1m\n");
+    let Outcome::Rejected(rejection) = run("a.fio", &mut sources) else { panic!("xnvme is not built") };
     assert_eq!(rejection.errors.len(), 1, "{:?}", rejection.errors);
-    assert_eq!(rejection.warnings, [], "not that zonemode=none and zonesize contradict each other");
+    assert_eq!(rejection.warnings, [], "not that hipri is no option of psync");
 }

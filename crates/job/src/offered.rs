@@ -122,7 +122,7 @@ mod tests {
         let all = || sections.iter().flat_map(|section| &section.options);
         let words = |name: &str| all().find(|option| option.name == name).map(|option| option.words.clone()).unwrap();
         assert!(words("rw").contains(&"randtrim"));
-        assert!(words("zonemode").contains(&"strided") && !words("zonemode").contains(&"zbd"));
+        assert!(words("zonemode").contains(&"strided") && words("zonemode").contains(&"zbd"));
         assert!(words("ioengine").contains(&"io_uring") && !words("ioengine").contains(&"aio"));
         assert_eq!(words("direct"), ["0", "1"]);
         assert_eq!(words("output-format"), ["normal", "terse", "json", "json+"]);

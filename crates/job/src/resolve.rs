@@ -196,6 +196,7 @@ impl Draft {
         warn_of_other_engines(&job, &mut rules);
         work::finish(&mut job, &mut rules);
         traces::finish(&mut job, written.merge, &mut rules);
+        pattern::refuse_beside_zones(&job, &mut rules);
         (rules.resolved.errors.len() == errors_before).then_some(job)
     }
 }

@@ -32,6 +32,7 @@ pub use whole::{Readers, WholeFile, create_growing, remove_old_drafts, unguessab
 
 use crate::system::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::system::files as system;
+use crate::zones::Zone;
 
 /// The access that the file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,6 +187,11 @@ impl OpenFile {
     /// Tells the kernel the expected lifetime of written data, by its number (1 none, 2 short to 5 extreme).
     pub fn hint_lifetime(&self, number: u8) -> Result<(), FileError> {
         self.checked("give a write hint for", system::hint_lifetime(self.as_fd(), number))
+    }
+
+    /// The zones of a zoned block device, from the one that contains `from` to the one before `to`, bytes.
+    pub fn zones(&self, from: u64, to: u64) -> Result<Vec<Zone>, FileError> {
+        self.checked("find the zones of", crate::system::zones::report(self.as_fd(), from, to))
     }
 
     /// Reserves `length` bytes from the start in this way.

@@ -17,6 +17,7 @@ pub mod signals;
 pub mod terminal;
 pub mod thread;
 pub mod written;
+pub mod zones;
 
 #[cfg(target_os = "linux")]
 pub mod linux;

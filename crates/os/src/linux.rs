@@ -21,3 +21,4 @@ pub(crate) mod signals;
 pub(crate) mod streams;
 pub(crate) mod terminal;
 pub(crate) mod thread;
+pub mod zones;

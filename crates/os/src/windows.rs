@@ -22,5 +22,6 @@ mod spelling;
 pub(crate) mod streams;
 pub(crate) mod terminal;
 pub(crate) mod thread;
+pub(crate) mod zones;
 
 pub use native::SHARED;

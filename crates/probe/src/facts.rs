@@ -97,6 +97,15 @@ pub struct DataPlace {
     pub branch: Option<PathBuf>,
 }
 
+/// The zones of a block device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZonedDevice {
+    /// Bytes from one zone to the next.
+    pub zone_bytes: u64,
+    /// Number of zones that may be partly written at a time; 0: no limit.
+    pub open_max: u32,
+}
+
 /// Facts of one path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathFacts {
@@ -118,6 +127,8 @@ pub struct PathFacts {
     pub direct_io: Option<DirectIo>,
     /// The whole disks behind it; none for memory and network filesystems.
     pub devices: Fact<Vec<BlockDevice>>,
+    /// The zones of a zoned block device; `None`: it has none, or they are not visible.
+    pub zones: Option<ZonedDevice>,
     /// The users of the device or file; `None`: nobody asked, because no job will change it.
     pub device_use: Option<DeviceUse>,
 }
@@ -135,6 +146,7 @@ impl Default for PathFacts {
             space: Err(NotVisible::not_looked()),
             direct_io: None,
             devices: Err(NotVisible::not_looked()),
+            zones: None,
             device_use: None,
         }
     }

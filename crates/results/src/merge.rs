@@ -63,6 +63,7 @@ impl JobRecord {
             eta_s,
             directions,
             sync,
+            zone_resets,
             final_sync_ns,
             unstored_bytes,
             lateness,
@@ -108,6 +109,7 @@ impl JobRecord {
         );
         other.directions.iter().for_each(|(direction, other)| directions[direction].merge(other));
         sync.merge(&other.sync);
+        *zone_resets = zone_resets.iter().chain(&other.zone_resets).copied().reduce(u64::saturating_add);
         *final_sync_ns = (*final_sync_ns).max(other.final_sync_ns);
         match (lateness.as_mut(), &other.lateness) {
             (Some(mine), Some(other)) => mine.merge(other),

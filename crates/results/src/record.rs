@@ -149,6 +149,9 @@ pub struct JobRecord {
     pub directions: PerDirection<DirectionRecord>,
     /// fsync, fdatasync, sync_file_range: count and latency.
     pub sync: SyncRecord,
+    /// Number of zones that were reset, for a job that obeys zones; summed when merged; `None`: another job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub zone_resets: Option<u64>,
     /// Time of the syncs after the last I/O (`end_fsync`, `fsync_on_close`), ns; the longest when merged; `None`:
     /// there were none. The runtime includes them.
     pub final_sync_ns: Option<u64>,

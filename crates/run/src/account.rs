@@ -85,6 +85,7 @@ impl Account for ThreadAccount<'_> {
             }
         }
         record.sync = counted.sync;
+        record.zone_resets = self.plan.job.pattern.zoned.map(|_| recorder.zone_resets());
         record.job_runtime_ms = self.clock.now_ns().saturating_sub(self.began_ns) / 1_000_000;
         record.user_ns = used.user.as_nanos() as u64;
         record.system_ns = used.system.as_nanos() as u64;

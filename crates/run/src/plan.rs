@@ -12,6 +12,7 @@ mod queueing;
 mod record;
 mod verify;
 mod windows;
+mod zones;
 
 use std::sync::Arc;
 
@@ -140,6 +141,9 @@ pub(crate) fn plan_replays(jobs: &[Job], replays: &[Option<Arc<Replay>>], facts:
     if jobs.iter().any(|job| job.verify.is_some()) {
         planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
         planning.plan.notes.extend(verify::note_of_cached_backlog(&planning.plan.workers));
+    }
+    if jobs.iter().any(|job| job.pattern.zoned.is_some()) {
+        zones::plan(&mut planning.plan.workers, facts);
     }
     planning.plan.rejections.extend(groups::rejections(&planning.plan.workers));
     planning.plan.rejections.extend(memory::refusal(&planning.plan.workers, facts));

@@ -11,6 +11,7 @@ mod refused;
 mod removal;
 mod sentences;
 mod work;
+mod zones;
 
 use std::fs::File;
 use std::sync::Arc;
@@ -267,7 +268,7 @@ impl<'run> Worker<'run> for Task<'run> {
             None if job.submission.engine.computes() => Ok(Generator::steps(job.extent.number_ios)),
             None => Generator::new(&state::limited(plan, verifiable)),
         };
-        let generator = match generator {
+        let mut generator = match generator {
             Ok(generator) => generator,
             Err(error) => {
                 let message = format!("{}: {error}", job.name);
@@ -295,6 +296,10 @@ impl<'run> Worker<'run> for Task<'run> {
         work::announce(plan, shared);
         let series = slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.now_ns(), max));
         self.stopped_before = start_delay(plan, shared, cell, engine);
+        if let Err(refused) = zones::obey(plan, self.files, &mut generator) {
+            self.end = Some(refused_end(plan, refused));
+            return None;
+        }
         let flow = flow.or_else(|| shared.flows.join(index));
         let mut parts = self.parts(engine, generator, content, series, flow);
         if let Some(governor) = &mut parts.governor {

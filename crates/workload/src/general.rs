@@ -4,6 +4,7 @@
 use fsdyno_job::{Direction, Seed};
 
 use crate::backlog::{Backlog, Unverified};
+use crate::device_zones::DeviceZones;
 use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::generator::Refill;
@@ -154,6 +155,11 @@ impl General {
         Refill::Ops
     }
 
+    /// From now on requests obey these zones of the only file.
+    pub(crate) fn obey_zones(&mut self, zones: DeviceZones) {
+        self.placement.device_zones = Some(Box::new(zones));
+    }
+
     /// Whether further requests may go to this file.
     pub(crate) fn serves(&self, file: usize) -> bool {
         self.service.holds(file)
@@ -171,6 +177,9 @@ impl General {
 
     /// The next request, and the number of the write that it reads back; `None` at the end.
     fn step(&mut self) -> Option<(Op, u64)> {
+        if let Some(op) = self.placement.device_zones.as_mut().and_then(|zones| zones.following()) {
+            return Some((op, UNNUMBERED));
+        }
         loop {
             if let Some(read) = self.extra() {
                 return Some(read);
@@ -184,7 +193,8 @@ impl General {
             if !self.extent.pass_is_over()
                 && let Some(op) = self.attempt()
             {
-                return Some((op, UNNUMBERED));
+                let zones = self.placement.device_zones.as_mut();
+                return Some((zones.map_or(op, |zones| zones.led(op)), UNNUMBERED));
             }
             if let Some(read) = self.rest_of_pass() {
                 return Some(read);
@@ -241,7 +251,11 @@ impl General {
         loop {
             let files = &self.placement.files;
             let file = self.service.choose(files.len(), |file| files[file].done)?;
-            let direction = self.chooser.choose(&self.placement, file);
+            let mut direction = self.chooser.choose(&self.placement, file);
+            if matches!(self.chooser, Chooser::Mixed(..)) && self.placement.lacks_data(direction) {
+                // On empty zones a mix begins with writes.
+                direction = Direction::Write;
+            }
             if let Some(op) = self.transfer(file, direction) {
                 return Some(op);
             }

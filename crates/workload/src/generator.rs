@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fsdyno_job::{Distribution, ReplayOptions, Seed};
 
 use crate::backlog::Unverified;
+use crate::device_zones::{DeviceZones, Zone};
 use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::general::{General, kind_of};
@@ -93,6 +94,15 @@ impl Generator {
     pub fn steps(number: u64) -> Generator {
         let steps = if number == 0 { u64::MAX } else { number };
         Generator { source: Source::Steps(steps), pacer: None, priorities: None }
+    }
+
+    /// From now on requests obey these zones, which begin where the range of the only file begins (`zonemode=zbd`).
+    pub fn obey_zones(&mut self, workload: &Workload, zones: Vec<Zone>) {
+        if let (Source::General(general), Some(rules), [file]) =
+            (&mut self.source, workload.pattern.zoned, workload.files.as_slice())
+        {
+            general.obey_zones(DeviceZones::new(rules, file.start, zones));
+        }
     }
 
     /// The error because of which the requests ended before their log.
@@ -262,6 +272,7 @@ fn plain_size(workload: &Workload) -> Option<u64> {
         || pattern.sizes_by_sequence
         || pattern.generator.is_some()
         || pattern.strided.is_some()
+        || pattern.zoned.is_some()
         || workload.serves_again()
         || pattern.access.random && pattern.block_align.is_some()
         || pattern.access.random && workload.directions().any(|direction| pattern.random_percent[direction] < 100)

@@ -13,6 +13,7 @@
 mod backlog;
 mod block_map;
 mod content;
+mod device_zones;
 mod durability;
 mod extent;
 mod file_sizes;
@@ -41,6 +42,7 @@ mod verify;
 mod workload;
 
 pub use content::{Content, RepeatedBlocks, Stores, xor_with_key};
+pub use device_zones::{Zone, ZoneKind};
 pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
 pub use newest::greatest_common_divisor;

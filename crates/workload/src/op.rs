@@ -18,10 +18,14 @@ pub enum OpKind {
     DataSync = 4,
     /// sync_file_range(2) over `offset..offset + length`; length 0: to the end of the file.
     SyncRange = 5,
+    /// Reset of the zones of a zoned device in `offset..offset + length`: their data is gone.
+    ZoneReset = 6,
+    /// Finish of these zones: nothing more is written to them before a reset.
+    ZoneFinish = 7,
 }
 
 impl OpKind {
-    /// The direction of a transfer; `None` for the syncs.
+    /// The direction of a transfer; `None` for the syncs and the actions on zones.
     #[inline]
     pub fn direction(self) -> Option<Direction> {
         // A comparison and not a match: the compiler would make a jump table of a match, and the loop calls this
@@ -29,7 +33,14 @@ impl OpKind {
         if (self as u8) <= OpKind::Trim as u8 { Some(Direction::ALL[self as usize]) } else { None }
     }
 
-    const ALL: [OpKind; 6] =
+    /// Whether it acts on a zone of a device.
+    #[inline]
+    pub fn acts_on_zone(self) -> bool {
+        (self as u8) >= OpKind::ZoneReset as u8
+    }
+
+    /// Those that stand in recorded logs.
+    const RECORDED: [OpKind; 6] =
         [OpKind::Read, OpKind::Write, OpKind::Trim, OpKind::Sync, OpKind::DataSync, OpKind::SyncRange];
 
     /// The word for logs and messages, as in fio.
@@ -41,6 +52,8 @@ impl OpKind {
             OpKind::Sync => "sync",
             OpKind::DataSync => "datasync",
             OpKind::SyncRange => "sync_file_range",
+            OpKind::ZoneReset => "zone_reset",
+            OpKind::ZoneFinish => "zone_finish",
         }
     }
 
@@ -51,7 +64,7 @@ impl OpKind {
 
     /// The kind that this word names.
     pub fn named(word: &[u8]) -> Option<OpKind> {
-        OpKind::ALL.into_iter().find(|kind| kind.word().as_bytes() == word)
+        OpKind::RECORDED.into_iter().find(|kind| kind.word().as_bytes() == word)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use fsdyno_job::{Direction, PerDirection, RandomGenerator};
 
+use crate::device_zones::DeviceZones;
 use crate::random::{Seeds, Slot, Stream};
 use crate::random_map::Cover;
 use crate::sizes::Sizes;
@@ -107,6 +108,8 @@ pub(crate) struct Placement {
     zones: Option<Zones>,
     sequence: Option<Sequence>,
     strided: Option<Strided>,
+    /// `zonemode=zbd`: the zones of the only file.
+    pub(crate) device_zones: Option<Box<DeviceZones>>,
     seeds: Seeds,
     wide_offsets: bool,
 }
@@ -160,6 +163,7 @@ impl Placement {
             zones: Zones::new(&pattern.distribution, &seeds),
             sequence: Sequence::new(&pattern.distribution),
             strided: pattern.strided.map(Strided::new),
+            device_zones: None,
             seeds,
             wide_offsets: false,
         };
@@ -260,6 +264,12 @@ impl Placement {
         if even { Direction::Trim } else { Direction::Write }
     }
 
+    /// Whether zones of a device hold nothing that a request of this direction could read.
+    pub(crate) fn lacks_data(&self, direction: Direction) -> bool {
+        let least = self.sizes[direction].min();
+        direction == Direction::Read && self.device_zones.as_ref().is_some_and(|zones| !zones.can_be_read(least))
+    }
+
     /// The place of the next request of this direction in this file; `None` if no request fits any more.
     pub(crate) fn place(&mut self, file: usize, direction: Direction) -> Option<Spot> {
         if self.writes_follow && direction == Direction::Write {
@@ -273,6 +283,15 @@ impl Placement {
         // In a window the map ends at the end of the window.
         let remaining = if found.random { remaining.min(file.window.end - found.offset) } else { remaining };
         let mut length = sizes.draw(remaining)?;
+        if let Some(zones) = &mut self.device_zones {
+            let least = sizes.min();
+            let placed = match direction {
+                Direction::Read => zones.read(found.offset, length, least, found.random),
+                _ => zones.write(found.offset, length, least),
+            }?;
+            (file.last_start[direction], file.position[direction]) = (placed.offset, placed.next);
+            return Some(Spot { offset: file.start + placed.offset, length: placed.length, wrapped: found.wrapped });
+        }
         if found.random
             && let Cover::Map(map) = &mut file.covers[self.cover_of[direction]]
         {

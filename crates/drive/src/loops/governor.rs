@@ -52,10 +52,15 @@ pub struct Governor {
     drains_after_reads: bool,
     /// Whether the last request read back a written block.
     reads_back: bool,
-    /// `serialize_overlap`: a request waits for the requests in flight that it overlaps.
+    /// `serialize_overlap`: a request waits for the requests in flight that it overlaps. In writers of zoned devices it
+    /// waits for those of its zone.
     serializes: bool,
     /// The ranges of these requests; `None`: nothing waits, or the engine has one request in flight.
     overlaps: Option<Box<Overlaps>>,
+    /// Bytes of a zone; 0: the device has none.
+    zone_bytes: u64,
+    /// Whether only some zones can be open: a zone that is being filled counts until its last write is done.
+    limits_zones: bool,
     /// Time of the next check of a minimum rate; `u64::MAX`: there is none.
     minimum_due_ns: PerDirection<u64>,
     /// Start of the current window of a minimum rate.
@@ -136,14 +141,17 @@ impl Governor {
         let watched = pacing.is_paced() || Direction::ALL.into_iter().any(watched);
         let drains_before_trims = job.verify.as_ref().is_some_and(|verify| verify.trims.is_some());
         let orders = drains_before_trims || workload.backlog.is_some();
-        let serializes = job.submission.serialize_overlap && job.pattern.access.modifies();
+        let zone_bytes = workload.pattern.zoned.map_or(0, |zones| zones.zone_bytes);
+        let limits_zones = workload.pattern.zoned.is_some_and(|zones| zones.open_max.max(zones.job_open_max) > 0);
+        let serializes = (job.submission.serialize_overlap || zone_bytes > 0) && job.pattern.access.modifies();
         let checks = verification.is_some() || job.reporting.logs.of_requests();
         let replays = job.traces.keeps_time();
         let noted = replays || job.traces.record.is_some();
         let needed = watched || holds.is_some() || orders || serializes || checks || noted;
         needed.then(|| {
             let ungoverned = Governor::of_verification(verification, holds, now_ns);
-            let mut governor = Governor { pacing, drains_before_trims, serializes, ..ungoverned };
+            let mut governor =
+                Governor { pacing, drains_before_trims, serializes, zone_bytes, limits_zones, ..ungoverned };
             let lateness = replays.then(Distributed::default);
             governor.starts = noted.then(|| Box::new(Starts { lateness, recording: None }));
             governor.ends = EndOfWaits { spins: replays, polls: replays, late_ns: SPIN_NS, spun_ns: 0 };
@@ -177,6 +185,8 @@ impl Governor {
             reads_back: false,
             serializes: false,
             overlaps: None,
+            zone_bytes: 0,
+            limits_zones: false,
             minimum_due_ns: PerDirection::all(u64::MAX),
             windows: PerDirection::default(),
             verification,
@@ -193,8 +203,21 @@ impl Governor {
     /// The request is about to be queued.
     #[inline]
     pub(super) fn begins(&mut self, slot: usize, op: &Op) {
+        let range = self.waited_for(op);
         if let Some(overlaps) = &mut self.overlaps {
-            overlaps.begin(slot, op);
+            overlaps.begin(slot, &range);
+        }
+    }
+
+    /// The request as others wait for it. Writes of a zone arrive in their order, and nothing of a zone is in flight when
+    /// it is reset: on zoned devices its range has whole zones.
+    fn waited_for(&self, op: &Op) -> Op {
+        match self.zone_bytes {
+            0 => *op,
+            bytes => {
+                let offset = op.offset / bytes * bytes;
+                Op { offset, length: (op.offset + op.length - offset).next_multiple_of(bytes), ..*op }
+            }
         }
     }
 
@@ -400,6 +423,11 @@ impl<E: Engine> Drive<'_, E> {
     #[cold]
     fn await_overlapping<const TIMED: bool>(&mut self, index: usize) -> Step {
         let op = self.block.ops[index];
+        let governor = self.governor();
+        if governor.limits_zones && op.kind == OpKind::Write && op.offset.is_multiple_of(governor.zone_bytes) {
+            self.drain::<TIMED, true>()?;
+        }
+        let op = self.governor().waited_for(&op);
         while self.governor().overlaps.as_ref().is_some_and(|overlaps| overlaps.overlaps(&op)) {
             self.submit::<TIMED, true>()?;
             self.reap::<TIMED, true>(1, PATIENCE)?;

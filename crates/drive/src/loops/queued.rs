@@ -152,6 +152,7 @@ impl<E: Engine> Drive<'_, E> {
         flight.start_ns = if timed || direction.is_none() { engine.clock().now_ns() } else { UNTIMED };
         match direction {
             Some(direction) => parts.recorder.issued(direction, in_flight),
+            None if flight.op.kind.acts_on_zone() => {}
             None => {
                 parts.recorder.sync_issued();
                 parts.recorder.sync_committed(in_flight);
@@ -388,7 +389,7 @@ impl<E: Engine> Drive<'_, E> {
         let Some(direction) = flight.op.kind.direction() else {
             self.slots.put_back(completion.slot);
             let end_ns = if end_ns != UNTIMED { end_ns } else { self.now_ns() };
-            self.parts.recorder.synced(end_ns.saturating_sub(flight.start_ns));
+            self.parts.recorder.controlled(flight.op.kind, end_ns.saturating_sub(flight.start_ns));
             return Ok(());
         };
         if completion.result == 0 && direction == Direction::Trim {

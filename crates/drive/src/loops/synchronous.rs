@@ -273,13 +273,18 @@ impl<E: Engine> Drive<'_, E> {
         self.poll_events(now_ns)
     }
 
-    /// fsync, fdatasync and sync_file_range: always timed.
+    /// fsync, fdatasync and sync_file_range, which are always timed, and actions on zones.
     #[cold]
     fn sync_call(&mut self, slot: Slot<E>, op: &Op) -> Step<Slot<E>> {
         // The following sync may never return; publishing now keeps the totals of the transfers before it.
         self.parts.publish();
         let start_ns = self.now_ns();
-        self.parts.recorder.sync_issued();
+        if op.kind.acts_on_zone() {
+            // It is no request of the job.
+            self.counted += 1;
+        } else {
+            self.parts.recorder.sync_issued();
+        }
         let Queued::Done(completion) = self.engine.queue(slot, op, 0) else {
             unreachable!("a synchronous engine is done when queue returns");
         };
@@ -287,7 +292,7 @@ impl<E: Engine> Drive<'_, E> {
         if completion.result < 0 {
             self.parts.failed(op, -completion.result as i32, "sync")?;
         } else {
-            self.parts.recorder.synced(end_ns.saturating_sub(start_ns));
+            self.parts.recorder.controlled(op.kind, end_ns.saturating_sub(start_ns));
         }
         if end_ns >= self.parts.phase.next_ns {
             self.poll_events(end_ns)?;

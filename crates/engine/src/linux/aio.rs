@@ -288,7 +288,7 @@ impl Engine for Aio<'_> {
             OpKind::Sync if self.sync_queued => COMMAND_SYNC,
             OpKind::DataSync if self.sync_queued => COMMAND_DATA_SYNC,
             // The kernel's interface has no such request: it is carried out at once.
-            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::Trim => {
+            _ => {
                 let result = control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags);
                 return Queued::Done(Completion { slot, result });
             }

@@ -1,11 +1,12 @@
-//! Carries out requests that move no data through a buffer: the syncs and the discard.
+//! Carries out requests that move no data through a buffer: the syncs, the discard, and the actions on zones.
 
 use std::os::fd::{AsFd, BorrowedFd};
 
 use fsdyno_workload::{Op, OpKind};
 
 use fsdyno_os::files::{FileKind, OpenFile};
-use fsdyno_os::linux::files;
+use fsdyno_os::linux::{files, zones};
+use fsdyno_os::zones::ZoneAction;
 
 /// The descriptor of a file, for an engine's calls.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,7 @@ pub(crate) fn set_grown<T: Copy>(table: &mut Box<[T]>, index: usize, entry: T) {
     table[index] = entry;
 }
 
-/// Carries out a sync or a discard. Returns bytes (0 for the syncs) or the negated errno.
+/// Carries out a sync, a discard or an action on a zone. Returns bytes (0 but for a discard) or the negated errno.
 #[cold]
 #[inline(never)]
 pub(crate) fn perform(target: Target<'_>, op: &Op, done: u64, sync_range_flags: u32) -> i64 {
@@ -50,6 +51,8 @@ pub(crate) fn perform(target: Target<'_>, op: &Op, done: u64, sync_range_flags: 
         OpKind::Sync => files::sync(fd).map(|()| 0),
         OpKind::DataSync => files::sync_data(fd).map(|()| 0),
         OpKind::SyncRange => files::sync_range(fd, op.offset, op.length, sync_range_flags).map(|()| 0),
+        OpKind::ZoneReset => zones::manage(fd, ZoneAction::Reset, op.offset, op.length).map(|()| 0),
+        OpKind::ZoneFinish => zones::manage(fd, ZoneAction::Finish, op.offset, op.length).map(|()| 0),
         OpKind::Trim => {
             let left = op.length - done;
             files::discard(fd, kind, op.offset + done, left).map(|()| left as i64)

@@ -227,7 +227,7 @@ impl<'a> Mmap<'a> {
             // msync cannot sync only the data, so that both syncs are the same.
             OpKind::Sync | OpKind::DataSync => map.write_back(0, map.mapped.length),
             OpKind::SyncRange => map.write_back(op.offset, op.length),
-            OpKind::Trim => return control::perform(self.targets[op.file as usize], op, done, 0),
+            _ => return control::perform(self.targets[op.file as usize], op, done, 0),
         };
         written_back.map_or_else(|code| -i64::from(code), |()| 0)
     }

@@ -205,7 +205,7 @@ impl Objects {
             OpKind::Read => Method::Get,
             OpKind::Write => Method::Put,
             OpKind::Trim => Method::Delete,
-            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange => return Err(Trouble::Closed),
+            _ => return Err(Trouble::Closed),
         };
         let body = if method == Method::Put { place } else { &[] };
         Ok(ObjectRequest { method, path: "", offset: op.offset, length: op.length, body })

@@ -369,8 +369,9 @@ impl Engine for Uring<'_> {
             OpKind::Read | OpKind::Write => self.transfer_entry(slot.index(), op, done),
             OpKind::Sync | OpKind::DataSync | OpKind::SyncRange if !self.polled => self.sync_entry(op),
             OpKind::Trim if self.queued_discards => self.discard_entry(op),
-            // A polled ring accepts no syncs, and an older kernel no discards: they are carried out at once.
-            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::Trim => {
+            // A polled ring accepts no syncs, an older kernel no discards, and none acts on zones: they are carried out
+            // at once.
+            _ => {
                 let result = control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags);
                 return Queued::Done(Completion { slot, result });
             }

@@ -47,7 +47,9 @@ impl<'a> Positioned<'a> {
                 OpKind::Sync => file.sync_all().map(|()| 0),
                 // POSIX cannot sync a range, so that all data of the file is synced.
                 OpKind::DataSync | OpKind::SyncRange => file.sync_data().map(|()| 0),
-                OpKind::Trim => Err(Error::from_raw_os_error(libc::EOPNOTSUPP)),
+                OpKind::Trim | OpKind::ZoneReset | OpKind::ZoneFinish => {
+                    Err(Error::from_raw_os_error(libc::EOPNOTSUPP))
+                }
             };
             match outcome {
                 Ok(bytes) => return bytes as i64,

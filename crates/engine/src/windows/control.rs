@@ -14,7 +14,7 @@ pub(super) fn perform(handle: BorrowedFd<'_>, op: &Op) -> i64 {
         OpKind::Sync => files::sync(handle),
         OpKind::DataSync => files::sync_data(handle),
         // Planning refuses `sync_file_range`; a trim would need a sparse file.
-        OpKind::SyncRange | OpKind::Trim => Err(errno::EOPNOTSUPP),
+        OpKind::SyncRange | OpKind::Trim | OpKind::ZoneReset | OpKind::ZoneFinish => Err(errno::EOPNOTSUPP),
         OpKind::Read | OpKind::Write => unreachable!("transfers are the engine's own"),
     };
     outcome.map_or_else(|code| -i64::from(code), |()| 0)

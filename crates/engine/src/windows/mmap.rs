@@ -145,7 +145,7 @@ impl<'a> Mmap<'a> {
             OpKind::Sync | OpKind::DataSync => view.write_back(handle, 0, view.mapped.length),
             OpKind::SyncRange => view.write_back(handle, op.offset, op.length),
             // Planning refuses it.
-            OpKind::Trim => Err(errno::EOPNOTSUPP),
+            OpKind::Trim | OpKind::ZoneReset | OpKind::ZoneFinish => Err(errno::EOPNOTSUPP),
         };
         written_back.map_or_else(|code| -i64::from(code), |()| 0)
     }

@@ -28,7 +28,11 @@ pub(super) fn object(run: &RunRecord, row: &JobRecord, group: &Group, plus: bool
     let sync_percentiles = if setup.clat_percentiles || setup.lat_percentiles { &setup.percentiles[..] } else { &[] };
     let (mixed, alone): (Vec<_>, Vec<_>) = lanes(row).into_iter().partition(|(lane, _)| *lane == Lane::Mixed);
     for (lane, direction) in &alone {
-        object.insert(lane.name().into(), direction::object(direction, *lane, setup, group, plus));
+        let mut direction = direction::object(direction, *lane, setup, group, plus);
+        if let Some(resets) = row.zone_resets.filter(|_| *lane == Lane::Write) {
+            direction["zone_resets"] = json!(resets);
+        }
+        object.insert(lane.name().into(), direction);
     }
     let SyncRecord { ios, lat } = sync;
     if setup.unified != fsdyno_results::UnifiedReporting::Mixed {

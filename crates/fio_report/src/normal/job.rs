@@ -60,7 +60,7 @@ fn write_as(out: &mut String, row: &JobRecord, group: &Group, taken_ms: u64, zon
         out.push_str(&format!("  Description  : [{}]\n", escape::line(description)));
     }
     for (lane, direction) in lanes(row) {
-        write_direction(out, setup, group, lane, &direction, form);
+        write_direction(out, (setup, row.zone_resets), group, lane, &direction, form);
     }
     let shares = Shares::of(row);
     write_classes(out, "nsec", &shares.latency_ns);
@@ -113,7 +113,7 @@ fn write_header(out: &mut String, row: &JobRecord, now: &str) {
 
 fn write_direction(
     out: &mut String,
-    setup: &JobSetup,
+    (setup, zone_resets): (&JobSetup, Option<u64>),
     group: &Group,
     lane: Lane,
     direction: &DirectionRecord,
@@ -125,8 +125,9 @@ fn write_direction(
     }
     let style = Style::of(setup);
     let bandwidth = direction.bandwidth();
+    let resets = zone_resets.map_or_else(String::new, |resets| format!("; {resets} zone resets"));
     out.push_str(&format!(
-        "  {}: IOPS={}, BW={} ({})({}/{runtime_ms}msec)\n",
+        "  {}: IOPS={}, BW={} ({})({}/{runtime_ms}msec){resets}\n",
         lane.name(),
         style.count(direction.iops_whole()),
         form.rate(&style.rate(bandwidth)),

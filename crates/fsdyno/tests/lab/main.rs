@@ -8,6 +8,7 @@ mod below;
 mod bench;
 mod case_c;
 mod daemons;
+mod devices;
 mod filesystems;
 mod machine;
 mod neighbour_matrix;

@@ -69,9 +69,40 @@ fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<
     }
 }
 
+/// Checks the rules of `zonemode=zbd`.
+fn finish_device_zones(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
+    let StridedZones { bytes, range, skip } = written.zones;
+    if range > 0 {
+        rules.warn(WarningCode::WithoutEffect, "zonerange", "zonerange has no effect with zonemode=zbd");
+    }
+    // Blocks lie where the write pointers are, so that no map of blocks says what comes once.
+    pattern.random_map = false;
+    pattern.zoned = Some(ZonedRules { zone_bytes: bytes, skip, ..written.zoned_rules });
+}
+
+/// What cannot be done on zones.
+pub(super) fn refuse_beside_zones(job: &Job, rules: &mut Rules<'_>) {
+    if job.pattern.zoned.is_none() {
+        return;
+    }
+    let logs = job.traces.record.is_some() || !job.traces.replay.is_empty();
+    let refused = [
+        (job.pattern.access.trims, "rw", "trims of whole zones are not built; blkzone reset resets zones"),
+        (job.verify.is_some(), "verify", "what was written where is not kept for zones: read it with another job"),
+        (logs, "zonemode", "recorded I/O has offsets of its own: leave zonemode out"),
+        (job.errors.on_write, "continue_on_error", "after a failed write the write pointer is unknown: leave it out"),
+    ];
+    for (_, option, help) in refused.into_iter().filter(|(refused, ..)| *refused) {
+        rules.refuse(option, format!("fio: --zonemode=zbd and {option} are not compatible here."), help);
+    }
+}
+
 /// Checks the zones of `zonemode=strided`, which move over the file.
 fn finish_zones(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
     let StridedZones { bytes, range, skip } = written.zones;
+    if written.zoned {
+        return finish_device_zones(pattern, written, rules);
+    }
     if !written.strided {
         if bytes > 0 {
             let text = "fio: --zonemode=none and --zonesize are not compatible.";

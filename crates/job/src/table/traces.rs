@@ -11,13 +11,17 @@ const REPLAYED: &str = "iologs of version 2 and 3, traces of blktrace; a log tha
 
 /// The kinds of I/O that `replay_skip` can leave out.
 const SKIPPED: &[&str] = &["read", "write", "trim", "sync"];
-const ZONES: Status =
-    Rejected("zones of devices are not kept: zonemode=strided on a file, or fio itself on the device");
+const CAPACITY: Status =
+    Rejected("a zoned device says what can be written of its zones; files and other disks are not zoned here");
+const AFTER_ERROR: Status = Rejected("after a failed write the write pointer is unknown, and the job ends");
+const REMAINDER: Status = Rejected("a rest of a zone that no block fits into stays unwritten: the zone is finished");
+const ZONED: &str = "zoned block devices only; jobs that run at the same time have zones of their own; no trims, no verify, no recorded I/O";
+const SHARED_LIMIT: &str = "the jobs that write a device at the same time have equal shares of it";
 
 const ZONE_MODES: &[Choice] = &[
     Choice::new("none", "No zones"),
     Choice::new("strided", "Do zonesize bytes in a zone, then move on to the next one"),
-    Choice::new("zbd", "Zones of a zoned block device").status(ZONES),
+    Choice::new("zbd", "Zones of a zoned block device").status(Partial(ZONED)),
 ];
 
 #[rustfmt::skip]
@@ -58,30 +62,32 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(4).help("How often each trace is repeated"),
     option("zonemode", word(ZONE_MODES, |d, word| {
         d.written.strided = word.choice.word == "strided";
+        d.written.zoned = word.choice.word == "zbd";
         Ok(())
-    })).tier(3).default("none").help("How I/O keeps to zones").status(Partial("none and strided")),
+    })).tier(3).default("none").help("How I/O keeps to zones"),
     option("zonesize", size(0, |d, bytes| d.written.zones.bytes = bytes))
         .tier(3).default("0").help("Bytes of I/O in one zone before the next"),
     option("zonerange", size(0, |d, bytes| d.written.zones.range = bytes))
         .tier(3).default("0").help("Bytes of one zone; 0 is the zonesize"),
     option("zoneskip", size(0, |d, bytes| d.written.zones.skip = bytes))
         .tier(3).default("0").help("Bytes to leave out between zones").status(Partial("bytes; no zones, no percent")),
-    option("zonecapacity", size(0, ignore)).tier(4).default("0").help("Writable bytes of one zone").status(ZONES),
-    option("max_open_zones", integer(0, 4096, ignore))
-        .tier(4).default("0").help("Zones open for writing, all jobs").status(ZONES),
-    option("job_max_open_zones", integer(0, 4096, ignore))
-        .tier(4).default("0").help("Zones open for writing, one clone").status(ZONES),
-    option("ignore_zone_limits", boolean(ignore))
-        .tier(4).default("0").help("Do not ask the device for its zone limits").status(ZONES),
-    option("read_beyond_wp", boolean(ignore))
-        .tier(4).default("0").help("Read behind the write pointer too").status(ZONES),
-    option("zone_reset_threshold", floats(0.0, 1.0, 1, ignore_floats))
-        .tier(4).help("Share of written blocks that brings resets").status(ZONES),
-    option("zone_reset_frequency", floats(0.0, 1.0, 1, ignore_floats)).tier(4).help("Resets per write").status(ZONES),
+    option("zonecapacity", size(0, ignore)).tier(4).default("0").help("Writable bytes of one zone").status(CAPACITY),
+    option("max_open_zones", integer(0, 4096, |d, n| d.written.zoned_rules.open_max = count(n)))
+        .tier(4).default("0").help("Zones open for writing, all jobs; 0 is the device's limit").status(Partial(SHARED_LIMIT)),
+    option("job_max_open_zones", integer(0, 4096, |d, n| d.written.zoned_rules.job_open_max = count(n)))
+        .tier(4).default("0").help("Zones open for writing, one clone"),
+    option("ignore_zone_limits", boolean(|d, on| d.written.zoned_rules.ignores_limits = on))
+        .tier(4).default("0").help("Do not ask the device for its zone limits"),
+    option("read_beyond_wp", boolean(|d, on| d.written.zoned_rules.reads_beyond = on))
+        .tier(4).default("0").help("Read behind the write pointer too"),
+    option("zone_reset_threshold", floats(0.0, 1.0, 1, |d, list| d.written.zoned_rules.reset_threshold = list.iter().sum()))
+        .tier(4).help("Share of written bytes above which zone_reset_frequency resets zones"),
+    option("zone_reset_frequency", floats(0.0, 1.0, 1, |d, list| d.written.zoned_rules.reset_frequency = list.iter().sum()))
+        .tier(4).help("Resets per write"),
     option("recover_zbd_write_error", boolean(ignore))
-        .tier(4).default("0").help("Go on behind a failed zone write").status(ZONES),
+        .tier(4).default("0").help("Go on behind a failed zone write").status(AFTER_ERROR),
     option("write_zone_remainder", boolean(ignore))
-        .tier(4).default("0").help("Write the rest of a zone that a block does not fill").status(ZONES),
+        .tier(4).default("0").help("Write the rest of a zone that a block does not fill").status(REMAINDER),
 ];
 
 fn set_skipped(draft: &mut Draft, text: &str) -> Result<(), Refusal> {

@@ -40,6 +40,30 @@ pub struct Pattern {
     pub distribution: Distribution,
     /// `zonemode=strided`: requests stay in a window that moves over the file.
     pub strided: Option<StridedZones>,
+    /// `zonemode=zbd`: requests obey the zones of a zoned block device.
+    pub zoned: Option<ZonedRules>,
+}
+
+/// How the zones of a device are used. The plan fills in what the device decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ZonedRules {
+    /// Bytes from one zone to the next; 0: not written, and the device decides.
+    pub zone_bytes: u64,
+    /// Bytes that sequential requests leave out after each zone.
+    pub skip: u64,
+    /// Number of zones that may be partly written at a time: as written over all workers of the device, in the plan of
+    /// one worker its share; 0: no limit.
+    pub open_max: u32,
+    /// The limit of one worker as written; 0: no limit.
+    pub job_open_max: u32,
+    /// Whether the limits of the device are not asked for.
+    pub ignores_limits: bool,
+    /// Whether reads go beyond the write pointers.
+    pub reads_beyond: bool,
+    /// Share of the range (0 to 1) that must hold data before zones are reset by `reset_frequency`.
+    pub reset_threshold: f64,
+    /// Resets per write (0 to 1); 0: only full zones are reset.
+    pub reset_frequency: f64,
 }
 
 /// `zonesize`, `zonerange`, `zoneskip`.
@@ -71,6 +95,7 @@ impl Default for Pattern {
             generator: None,
             distribution: Distribution::Uniform,
             strided: None,
+            zoned: None,
         }
     }
 }

@@ -47,7 +47,7 @@ pub fn amount(text: &str, reading: &mut Reading) -> Result<Amount, Refusal> {
         return Err(parts.misread(reason, reading.kb_base).advise("write it as 50%"));
     }
     if parts.suffix.starts_with(['z', 'Z']) {
-        return Err(Refusal::new("a count of zones needs zonemode=zbd, which is not supported yet"));
+        return Err(Refusal::new("a count of zones is not read here").advise("give the bytes of these zones"));
     }
     size(text, reading).map(Amount::Bytes)
 }
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(read("50%"), Ok(Amount::Percent(50)));
         assert_eq!(read("4g"), Ok(Amount::Bytes(4 << 30)));
         assert!(read("101%").is_err());
-        assert!(read("2z").unwrap_err().reason.contains("zonemode"));
+        assert!(read("2z").unwrap_err().reason.contains("zones"));
     }
 
     #[test]

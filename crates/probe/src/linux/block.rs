@@ -4,6 +4,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::{Look, read_number, read_text};
+use crate::ZonedDevice;
 use fsdyno_results::evidence::{BlockDevice, DeviceNumber, Mount};
 use fsdyno_stats::sort;
 
@@ -92,6 +93,18 @@ pub(super) fn name_of(directory: &Path) -> Option<String> {
 /// Size of a device. The kernel counts in 512-byte sectors, whatever the block size of the device is.
 pub(super) fn size_bytes(directory: &Path) -> Option<u64> {
     read_number::<u64>(&directory.join("size")).ok()?.checked_mul(512)
+}
+
+/// The zones of a whole disk.
+pub(super) fn zones(directory: &Path) -> Option<ZonedDevice> {
+    let queue = directory.join("queue");
+    let zoned = read_text(&queue.join("zoned")).ok().filter(|model| model.trim() != "none");
+    let zone_bytes = read_number::<u64>(&queue.join("chunk_sectors")).ok()?.checked_mul(512)?;
+    zoned.filter(|_| zone_bytes > 0)?;
+    // A zone that was written and is closed counts as active, not as open. A limit of 0 is none.
+    let limit = |name: &str| read_number::<u32>(&queue.join(name)).ok().filter(|limit| *limit > 0);
+    let open_max = [limit("max_open_zones"), limit("max_active_zones")].into_iter().flatten().min().unwrap_or(0);
+    Some(ZonedDevice { zone_bytes, open_max })
 }
 
 /// The device number that files of this filesystem show.

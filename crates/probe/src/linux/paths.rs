@@ -38,6 +38,7 @@ pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
             _ => space(path),
         },
         direct_io: direct_io(path),
+        zones: device.and_then(|number| block::zones(&block::directory(look, number)?)),
         device_use: None,
     }
 }

@@ -9,3 +9,4 @@ mod record;
 mod refusals;
 mod sizes;
 mod world;
+mod zones;

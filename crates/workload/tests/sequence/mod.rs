@@ -81,6 +81,7 @@ pub(crate) fn sequence(workload: &Workload, most: usize) -> Vec<String> {
                     OpKind::Sync => 's',
                     OpKind::DataSync => 'd',
                     OpKind::SyncRange => 'g',
+                    OpKind::ZoneReset | OpKind::ZoneFinish => unreachable!("these workloads have no zones"),
                 };
                 word(letter, op.offset, op.length, op.file as usize)
             })),

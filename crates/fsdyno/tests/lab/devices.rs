@@ -1,0 +1,147 @@
+//! Devices of a virtual machine, beside Debian's fio: the same lines leave the same zones behind. The processor is
+//! emulated, so that no time is judged.
+
+use std::process::Command;
+
+use serde_json::Value;
+use testkit::stack::{inside, place};
+use testkit::{text, word};
+
+/// A zoned disk.
+struct Disk {
+    path: String,
+}
+
+/// What a line did: its exit status is 0, and the bytes that it read and wrote.
+type Done = (bool, u64, u64);
+
+impl Disk {
+    fn of(variable: &str) -> Disk {
+        Disk { path: word(&place(variable)).to_owned() }
+    }
+
+    fn blkzone(&self, word: &str) -> String {
+        let ran = Command::new("blkzone").args([word, &self.path]).output().expect("blkzone is there");
+        assert!(ran.status.success(), "{}", text(&ran.stderr));
+        text(&ran.stdout)
+    }
+
+    /// Condition and write pointer of each zone.
+    fn zones(&self) -> Vec<String> {
+        let zone = |line: &str| {
+            let pointer = line.split("wptr ").nth(1)?.split_whitespace().next()?;
+            let condition = line.split("zcond:").nth(1)?.split(['(', ')']).nth(1)?;
+            Some(format!("{condition} {pointer}"))
+        };
+        self.blkzone("report").lines().map(|line| zone(line).expect("blkzone's line")).collect()
+    }
+
+    fn by(&self, program: &str, line: &str) -> Done {
+        let ran = Command::new(program)
+            .args([&format!("--filename={}", self.path), "--direct=1", "--zonemode=zbd", "--output-format=json"])
+            .args(["--name=j"])
+            .args(line.split_whitespace())
+            .output()
+            .expect("the program starts");
+        let said = text(&ran.stdout);
+        // Other lines may stand before and after.
+        let json = said.find('{').map(|at| serde_json::Deserializer::from_str(&said[at..]).into_iter::<Value>());
+        let json = json.and_then(|mut values| values.next()?.ok());
+        let jobs = json.as_ref().and_then(|json| json["jobs"].as_array()).cloned().unwrap_or_default();
+        let bytes = |direction: &str| jobs.iter().filter_map(|job| job[direction]["io_bytes"].as_u64()).sum();
+        (ran.status.success(), bytes("read"), bytes("write"))
+    }
+
+    /// Runs lines one after the other on empty zones: what each did, and the zones afterwards.
+    fn after(&self, program: &str, lines: &[&str]) -> (Vec<Done>, Vec<String>) {
+        self.blkzone("reset");
+        (lines.iter().map(|line| self.by(program, line)).collect(), self.zones())
+    }
+
+    /// Both programs leave the same behind.
+    #[track_caller]
+    fn same(&self, lines: &[&str]) {
+        let (fio, own) = (self.after("fio", lines), self.after(&testkit::program(), lines));
+        assert_eq!(own, fio, "{lines:?}");
+    }
+
+    /// Both programs do the same, at places of their own; `open` zones at most are partly written afterwards.
+    #[track_caller]
+    fn as_much(&self, lines: &[&str], open: usize) {
+        let (fio, own) = (self.after("fio", lines), self.after(&testkit::program(), lines));
+        assert_eq!(own.0, fio.0, "{lines:?}");
+        for (_, zones) in [&fio, &own] {
+            let partly = zones.iter().filter(|zone| ["oi", "cl"].iter().any(|word| zone.starts_with(word))).count();
+            assert!(partly <= open, "{lines:?}: {zones:?}");
+        }
+    }
+}
+
+/// What is read and written one after the other.
+#[test]
+fn sequences_leave_the_zones_that_fio_leaves() {
+    inside("devices::sequences_leave_the_zones_that_fio_leaves", "devices", || {
+        let disk = Disk::of("LAB_NVME_ZONED");
+        let write = "--rw=write --bs=256k --size=8m";
+        disk.same(&[write, write, "--rw=read --bs=256k"]);
+        disk.same(&["--rw=write --bs=128k --offset=5m --size=10m", "--rw=read --bs=128k --size=8m"]);
+        disk.same(&["--rw=read --bs=128k", "--rw=read --bs=128k --read_beyond_wp=1"]);
+        // fio 3.33 prints no valid JSON for this line, so that only the zones are compared.
+        let skips = ["--rw=write --bs=128k --size=48m --zoneskip=4m"];
+        let (fio, own) = (disk.after("fio", &skips), disk.after(&testkit::program(), &skips));
+        assert_eq!((own.1, own.0), (fio.1, vec![(true, 0, 48 << 20)]));
+        disk.same(&["--rw=write --bs=64k --size=16m --ioengine=libaio --iodepth=8"]);
+    });
+}
+
+/// Zones are drawn at random, by each program in its own order.
+#[test]
+fn random_writes_keep_to_the_limits() {
+    inside("devices::random_writes_keep_to_the_limits", "devices", || {
+        let disk = Disk::of("LAB_NVME_ZONED");
+        let random = "--rw=randwrite --bs=64k --norandommap";
+        // Six zones of the device can be open.
+        disk.as_much(
+            &[
+                &format!("{random} --io_size=24m --ioengine=io_uring --iodepth=8"),
+                "--rw=randread --bs=64k --io_size=2m",
+            ],
+            6,
+        );
+        disk.as_much(&[&format!("{random} --io_size=12m --max_open_zones=3")], 3);
+        disk.as_much(&[&format!("{random} --io_size=12m --job_max_open_zones=1")], 1);
+        disk.as_much(&["--rw=randrw --bs=64k --size=16m --norandommap --ioengine=libaio --iodepth=4"], 6);
+        disk.as_much(&[&format!("{random} --size=16m --zone_reset_frequency=0.1 --zone_reset_threshold=0.2")], 6);
+    });
+}
+
+/// Conventional zones are written anywhere, those behind them at their write pointers.
+#[test]
+fn conventional_zones_are_like_a_disk() {
+    inside("devices::conventional_zones_are_like_a_disk", "devices", || {
+        let disk = Disk::of("LAB_NULL_ZONED");
+        disk.same(&["--rw=write --bs=128k --size=8m", "--rw=write --bs=128k --offset=8m --size=8m"]);
+        disk.as_much(&["--rw=randwrite --bs=64k --io_size=16m --norandommap --ioengine=libaio --iodepth=4"], 4);
+    });
+}
+
+/// What would be wrong without a word is refused.
+#[test]
+fn jobs_have_zones_of_their_own() {
+    inside("devices::jobs_have_zones_of_their_own", "devices", || {
+        let disk = Disk::of("LAB_NVME_ZONED");
+        let program = testkit::program();
+        disk.blkzone("reset");
+        let refused = [
+            "--rw=write --bs=64k --numjobs=2 --size=8m",
+            "--rw=write --verify=crc32c --size=8m",
+            "--rw=randtrim --size=8m",
+        ];
+        refused.iter().for_each(|line| assert!(!disk.by(&program, line).0, "{line}"));
+        let seven = "--rw=write --bs=64k --size=8m --offset_increment=8m --numjobs=7";
+        assert!(!disk.by(&program, seven).0, "six zones can be open");
+        assert!(disk.zones().iter().all(|zone| zone.starts_with("em")), "nothing was written");
+        assert!(disk.by(&program, &seven.replace("=7", "=6")).0);
+        assert!(disk.by(&program, "--rw=randread --bs=64k --io_size=1m --numjobs=3").0, "readers share zones");
+    });
+}

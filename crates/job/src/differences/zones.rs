@@ -1,0 +1,30 @@
+//! Differences on zoned devices.
+
+use super::{Difference, GIVEN, difference};
+
+pub(super) const ZONES: &[Difference] = &[
+    difference(
+        "zonemode=zbd, jobs of a stage that use the same zones, of which one writes",
+        "share the zones under locks",
+        "error before the run",
+        "a request takes no lock; --offset_increment gives each clone zones of its own",
+    ),
+    difference(
+        "zonemode=zbd, max_open_zones or the device's limit, with several writers of a device",
+        "whoever comes first opens a zone",
+        "each writer has an equal share; error before the run if there are more writers than zones",
+        "no writer waits for another",
+    ),
+    difference(
+        "zonemode=zbd, a block that the rest of a zone does not take (bs=320k in zones of 3 MiB)",
+        "goes back to earlier zones and writes them again (3.33)",
+        "finishes the zone and goes on in the next one",
+        GIVEN,
+    ),
+    difference(
+        "zonemode=zbd, size smaller than a zone",
+        "read: ends with a failed assertion (3.33)",
+        "error before the run, with the size of a zone",
+        "an error says what to do",
+    ),
+];
