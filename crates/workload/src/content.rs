@@ -157,8 +157,8 @@ impl Content {
         self
     }
 
-    /// For a job that verifies: `pattern`, if there is one, replaces the content, and headers are written over it.
-    /// The places of the last `depth` writes (1 and up) are kept.
+    /// For a job that verifies: `pattern`, if there is one, replaces the content, which then neither compresses nor
+    /// repeats as was asked, and headers are written over it. The places of the last `depth` writes (1 and up) are kept.
     pub fn sealed(
         content: &fsdyno_job::Content,
         pattern: Option<&[u8]>,
@@ -167,10 +167,11 @@ impl Content {
         depth: usize,
     ) -> Content {
         let mut sealed = match pattern {
-            Some(bytes) => Content::new(
-                &fsdyno_job::Content { zero: false, pattern: Some(bytes.to_vec()), ..content.clone() },
-                seed,
-            ),
+            Some(bytes) => {
+                let pattern = Some(bytes.to_vec());
+                let repeated = fsdyno_job::Content { zero: false, pattern, compress: None, dedupe: None, ..*content };
+                Content::new(&repeated, seed)
+            }
             None => Content::new(content, seed),
         };
         let beneath = if seal.fills() { Mode::Keep } else { sealed.mode };
@@ -347,6 +348,23 @@ mod tests {
             assert_eq!(content.writes_prepared(), Some(number));
             content.prepare(&mut [0; 512], &Op { offset: number * 512, length: 512, ..OP });
         }
+    }
+
+    #[test]
+    fn a_pattern_to_verify_stays_whole_where_content_would_compress() {
+        let pattern = b"\xde\xad\xbe\xef";
+        let verify = fsdyno_job::Verify {
+            kind: fsdyno_job::VerifyKind::Pattern,
+            pattern: Some(fsdyno_job::BytePattern { bytes: pattern.to_vec(), ..fsdyno_job::BytePattern::default() }),
+            ..fsdyno_job::Verify::default()
+        };
+        let compressed = fsdyno_job::Content { compress: Some((50, 0)), ..PLAIN };
+        let seal = Seal::new(&verify, &compressed, None, 1, 7);
+        let mut content = Content::sealed(&compressed, Some(pattern), 1, seal, 4);
+        let mut buffer = vec![0xaa; 4096];
+        content.fill(&mut buffer);
+        content.prepare(&mut buffer, &OP);
+        assert!(buffer.chunks(4).all(|bytes| bytes == pattern));
     }
 
     #[test]

@@ -19,9 +19,9 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               journalling use the page cache, FUSE does what its daemon decides, btrfs caches compressed extents. The \
               number is then the cache's, although direct=1 was set.",
     seen: "From 256 KiB on, the bytes that the devices or the server delivered are compared with the bytes read. \
-           Reported when 10 % or more came from a cache, invalid from 50 % on. Otherwise the pages of the files count \
-           that entered the page cache (cachestat) during a run with direct I/O only: a caution from a quarter of the \
-           bytes on, without those that others may have brought there. Thin volumes and images with holes are not \
+           Reported when 10 % or more came from a cache, invalid from 50 % on. Otherwise, in a run with direct I/O \
+           only, the pages of its files that entered the page cache (cachestat) are counted, without those of other \
+           programs: a caution from a quarter of the bytes on. Thin volumes and images with holes are not \
            checked, since reads of holes need no device.",
     advice: "Run `fsdyno inspect` on the path to see its filesystem. For ZFS set primarycache=metadata on a test \
              dataset; for btrfs switch compression off. Otherwise use files much larger than memory.",

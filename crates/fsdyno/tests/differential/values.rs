@@ -60,6 +60,8 @@ const LISTED: &[(&str, &[&str])] = &[
     ("verify_backlog_batch", &["0", "1", "2", "6"]),
     ("verify_policy", &["completed", "fsynced"]),
     ("trim_backlog", &["1", "4", "16"]),
+    ("zone_reset_threshold", &["0", "0.5", "1"]),
+    ("zone_reset_frequency", &["0", "0.5", "1"]),
     ("cpus_allowed", &["0", "0-1"]),
     ("cpumask", &["1", "3"]),
     ("nice", &["0", "1", "5"]),

@@ -131,7 +131,6 @@ const NAMES: &[&str] = &[
     // `words` compares all options without effect with fio at once.
     "without that, fio does nothing with it",
     "fio: aio_read, aio_write",
-    "or fio itself on the device",
 ];
 
 /// Crates whose messages are about single options.

@@ -5,8 +5,8 @@ use super::JobRow;
 use super::build::*;
 use crate::option::{Status, Status::*};
 
-const TIOBENCH: Status = WithoutEffect("for --profile=tiobench; otherwise fio ignores it");
-const ACT: Status = WithoutEffect("for --profile=act; otherwise fio ignores it");
+const TIOBENCH: Status = WithoutEffect("for --profile=tiobench; without that, fio does nothing with it");
+const ACT: Status = WithoutEffect("for --profile=act; without that, fio does nothing with it");
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[JobRow] = &[

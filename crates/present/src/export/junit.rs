@@ -1,6 +1,6 @@
 //! Writes JUnit XML, which CI systems show as test results.
 
-use fsdyno_results::{Row, Study, Verdict};
+use fsdyno_results::{Row, RunRecord, Study, Verdict};
 use fsdyno_text::escape;
 use maud::{PreEscaped, html};
 
@@ -52,7 +52,9 @@ pub fn cases(study: &Study) -> Vec<Case> {
 /// The time that these rows took together, s; `None`: none has one.
 pub fn took_s<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<f64> {
     let of_row = |row: &Row| {
-        let of_run = || row.run.as_ref().map(|run| run.taken_ms.saturating_sub(run.started_ms) as f64 / 1e3);
+        // Where begin and end are one time, the length is not known.
+        let lasted_ms = |run: &RunRecord| run.taken_ms.checked_sub(run.started_ms).filter(|ms| *ms > 0);
+        let of_run = || row.run.as_ref().and_then(lasted_ms).map(|ms| ms as f64 / 1e3);
         row.phase.as_ref().map(|phase| phase.elapsed_ns as f64 / 1e9).or_else(of_run)
     };
     rows.filter_map(of_row).reduce(|one, other| one + other)
