@@ -13,9 +13,6 @@ const DEPTHS: [u32; 3] = [64, 1024, 16_384];
 /// At the second depth a request may cost this many times what it costs at the first.
 const GROWTH: Target = Target { must: Bound::AtMost(1.3), aim: Bound::AtMost(1.1) };
 
-/// A file in memory for engines that do I/O; its size fits any depth.
-const FILE: &str = "--filename=depths.data --size=256m --invalidate=0";
-
 /// Each option that holds or inspects requests, and the words of its job.
 const OPTIONS: &[(&str, &str)] = &[
     ("random map", "--rw=randread"),
@@ -39,10 +36,10 @@ const OPTIONS: &[(&str, &str)] = &[
 
 /// Lines for each option: its cost at the first depth, and how many times that it is at the others.
 pub(super) fn lines(ours: &Tool, directory: &Path) -> Vec<Line> {
-    let null = OPTIONS.iter().map(|(option, words)| (format!("null, {option}"), format!("{words} --size=64g")));
-    let ring =
-        ("page-cached file, io_uring, random map".to_owned(), format!("--rw=randread --ioengine=io_uring {FILE}"));
-    null.chain([ring]).flat_map(|(title, words)| option(ours, directory, &title, &words)).collect()
+    let of_option = |(option, words): &(&str, &str)| {
+        self::option(ours, directory, &format!("null, {option}"), &format!("{words} --size=64g"))
+    };
+    OPTIONS.iter().flat_map(of_option).collect()
 }
 
 fn option(ours: &Tool, directory: &Path, title: &str, words: &str) -> Vec<Line> {
