@@ -134,6 +134,7 @@ pub(super) fn path_facts(path: &Path) -> PathFacts {
         space: space(path),
         direct_io: direct_io(path).ok(),
         devices: disks_behind(path).and_then(|numbers| disks::devices(&numbers)),
+        zones: None,
         device_use: None,
     }
 }
