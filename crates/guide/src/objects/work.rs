@@ -21,6 +21,9 @@ const WHAT: &str = "objects of fsdyno, removed by `fsdyno clean s3://BUCKET/PREF
 /// Pages of a list that are read at most: a run has fewer keys by far.
 const PAGES_MAX: usize = 10_000;
 
+/// Bytes of the names of a list at most: a server that sends more is not believed.
+const NAMES_BYTES_MAX: usize = 64 << 20;
+
 /// What the marker says: who wrote the objects, and which they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ObjectMarker {
@@ -94,10 +97,18 @@ impl Bucket {
 
     /// All keys, or folders, that begin with this text, page by page.
     pub(super) fn list(&mut self, before: &str, folders: bool) -> Result<Vec<String>, Problem> {
-        let (mut names, mut from) = (Vec::new(), None::<String>);
+        let (mut names, mut names_bytes, mut from) = (Vec::new(), 0, None::<String>);
         for _ in 0..PAGES_MAX {
             let page = self.page(before, folders, from.as_deref())?;
-            names.extend(if folders { page.folders } else { page.keys });
+            // A server may ignore the prefix: what is elsewhere is no business of ours.
+            let more =
+                if folders { page.folders } else { page.keys }.into_iter().filter(|name| name.starts_with(before));
+            let more: Vec<String> = more.collect();
+            names_bytes += more.iter().map(String::len).sum::<usize>();
+            if names_bytes > NAMES_BYTES_MAX {
+                break;
+            }
+            names.extend(more);
             match page.next {
                 Some(next) if from.as_ref() != Some(&next) => from = Some(next),
                 Some(_) => break,

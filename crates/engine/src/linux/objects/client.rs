@@ -14,6 +14,9 @@ use crate::setup::EngineSetupError;
 /// Time after which a request has failed, ns.
 const DEADLINE_NS: u64 = 30_000_000_000;
 
+/// The sentence for an answer that is not whole by then.
+const LATE: &str = "the server has not answered in time";
+
 /// The longest answer: a page of a list has at most 1,000 keys of 1,024 bytes, with some facts about each.
 const BODY_BYTES_MAX: usize = 4 << 20;
 
@@ -99,7 +102,10 @@ impl ObjectClient {
     /// # Errors
     /// A sentence: why there is no answer.
     pub fn ask(&mut self, request: &PlainRequest<'_>) -> Result<ObjectReply, String> {
-        let deadline_ns = self.clock.now_ns() + DEADLINE_NS;
+        self.ask_until(request, self.clock.now_ns() + DEADLINE_NS)
+    }
+
+    fn ask_until(&mut self, request: &PlainRequest<'_>, deadline_ns: u64) -> Result<ObjectReply, String> {
         loop {
             let mut stream = match self.stream.take() {
                 Some(stream) => stream,
@@ -197,6 +203,10 @@ impl ObjectClient {
 
     /// Appends what comes next; 0: the connection has ended.
     fn receive(&self, stream: &mut Stream, come: &mut Vec<u8>, deadline_ns: u64) -> Result<usize, Option<String>> {
+        // A server that sends one byte at a time never lets a receive wait.
+        if self.clock.now_ns() > deadline_ns {
+            return Err(Some(LATE.to_owned()));
+        }
         let at = come.len();
         come.resize(at + HEAD_BYTES_MAX, 0);
         let outcome = loop {
@@ -217,7 +227,7 @@ impl ObjectClient {
         match () {
             () if super::is_closed(error) => Err(None),
             () if !is_wait(error) => Err(Some(format!("the connection failed: {error}"))),
-            () if self.clock.now_ns() > deadline_ns => Err(Some("the server has not answered in time".to_owned())),
+            () if self.clock.now_ns() > deadline_ns => Err(Some(LATE.to_owned())),
             () => Ok(()),
         }
     }
@@ -235,5 +245,35 @@ fn reason(error: EngineSetupError) -> String {
             None => advice,
         },
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use fsdyno_job::{ObjectDialect, Tls};
+
+    use super::*;
+
+    #[test]
+    fn an_answer_that_comes_byte_by_byte_ends_at_the_deadline() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let host = listener.local_addr().unwrap().to_string();
+        let server = fsdyno_os::thread::begin("drips", 1 << 18, move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+            // Without an end, unless the client leaves.
+            while stream.write_all(b"x").is_ok() {}
+        });
+        let options = ObjectOptions { host, tls: Tls::Off, dialect: ObjectDialect::WebDav, ..ObjectOptions::default() };
+        let mut client = ObjectClient::connect(&options).unwrap();
+        let request = PlainRequest { method: "GET", path: "/a", query: "", body: &[], only_new: false };
+        let answer = client.ask_until(&request, client.clock.now_ns());
+        assert_eq!(answer.unwrap_err(), LATE);
+        drop(client);
+        server.unwrap().join().unwrap();
     }
 }
