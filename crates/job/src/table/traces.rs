@@ -16,6 +16,7 @@ const CAPACITY: Status =
 const AFTER_ERROR: Status = Rejected("after a failed write the write pointer is unknown, and the job ends");
 const REMAINDER: Status = Rejected("a rest of a zone that no block fits into stays unwritten: the zone is finished");
 const ZONED: &str = "zoned block devices only; jobs that run at the same time have zones of their own; no trims, no verify, no recorded I/O";
+const ZBD: &str = "none and strided are full";
 const SHARED_LIMIT: &str = "the jobs that write a device at the same time have equal shares of it";
 
 const ZONE_MODES: &[Choice] = &[
@@ -64,7 +65,7 @@ pub(super) const ROWS: &[JobRow] = &[
         d.written.strided = word.choice.word == "strided";
         d.written.zoned = word.choice.word == "zbd";
         Ok(())
-    })).tier(3).default("none").help("How I/O keeps to zones"),
+    })).tier(3).default("none").help("How I/O keeps to zones").status(Partial(ZBD)),
     option("zonesize", size(0, |d, bytes| d.written.zones.bytes = bytes))
         .tier(3).default("0").help("Bytes of I/O in one zone before the next"),
     option("zonerange", size(0, |d, bytes| d.written.zones.range = bytes))
