@@ -12,12 +12,16 @@ mod on_nodes;
 
 pub(crate) use on_nodes::OnNode;
 
+/// The beginnings of the names of phases whose operations each end with a sync.
+const SYNCED: [&str; 3] = ["fsync", "write-4k", "write-1m"];
+
 /// All findings on the passes of a phase, given as the rows of one test on one target.
 pub fn of_phase_rows(study: &Study, rows: &[&Row]) -> Vec<Finding> {
     let records: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).collect();
     let records: Vec<&PhaseRecord> = records.into_iter().filter(|record| record.operations > 0).collect();
     let storage = rows.first().and_then(|row| study.targets.get(row.target)).map(|target| &target.storage);
-    let syncs = records.first().is_some_and(|record| record.name.starts_with("fsync"));
+    let name = records.first().map_or("", |record| &record.name);
+    let syncs = SYNCED.iter().any(|synced| name.starts_with(synced));
     let whole = Passes { host: &study.host, storage, syncs, records: &records };
     match &OnNode::all(rows)[..] {
         [] => of_passes(&whole),

@@ -14,6 +14,8 @@ mod progress;
 mod scale;
 mod smallfiles;
 mod step_summary;
+#[cfg(all(feature = "object", target_os = "linux"))]
+mod store_options;
 mod stored;
 mod stream;
 mod study_saver;

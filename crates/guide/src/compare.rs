@@ -2,7 +2,7 @@
 //! that what slows the machine for a while slows all storages. Every second round runs in reverse order, so that
 //! neither going first nor a steady drift favours a place.
 
-use fsdyno_results::{Figures, JobRecord, Question, Severity, Study};
+use fsdyno_results::{Figures, JobRecord, Question, Severity, Study, TestRounds};
 use fsdyno_run::StopRule;
 use fsdyno_stats::{WINNER_ROUNDS, order_of_round};
 
@@ -101,14 +101,18 @@ pub fn compare(places: &[Place], options: &CompareOptions, caller: Caller<'_>) -
     }
     study_run.step_ms = Some(if options.literal { 30_000 } else { u64::from(options.runtime_s) * 1000 });
     // The steps that find the file size come before the turns.
-    study_run.steps.1 = sites.len() + turns_from(0, options, sites.len());
-    study_run.more_steps = Some(turns_beyond(0, options, sites.len()));
+    let chosen: Vec<&Pattern> = PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)).collect();
+    let rounds = Rounds { asked: options.rounds, once: options.literal, patterns: chosen.len(), places: sites.len() };
+    study_run.steps.1 = sites.len() + rounds.turns_from(0);
+    study_run.more_steps = Some(rounds.turns_beyond(0));
     let size_bytes = match options.size_bytes {
         _ if options.literal => LITERAL_BYTES,
         Some(size_bytes) => size_bytes,
         None => fitting_size(&mut study_run, places, &sites, options)?,
     };
-    let reason = run_rounds(&mut study_run, &sites, options, size_bytes)?;
+    let reason = rounds.run(&mut study_run, &mut |study_run, pattern, target, round| {
+        take_turn(study_run, &sites[target], target, chosen[pattern], round, options, size_bytes)
+    })?;
     if let Some(reason) = reason {
         study_run.note("rounds", Severity::Info, reason);
     }
@@ -141,60 +145,75 @@ pub(crate) fn check_names(places: &[Place]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Runs rounds until there are enough; returns why they ended, where that differs from what was asked for.
-fn run_rounds(
-    study_run: &mut StudyRun<'_>,
-    sites: &[Site],
-    options: &CompareOptions,
-    size_bytes: u64,
-) -> Result<Option<String>, Problem> {
-    let cap = rounds_max(options);
-    for round in 0..cap {
-        if study_run.stopped() {
-            return Ok(Some(format!("stopped by a signal in round {round}")));
-        }
-        study_run.steps.1 = study_run.steps.0 + turns_from(round, options, sites.len());
-        study_run.more_steps = Some(turns_beyond(round, options, sites.len()));
-        for pattern in PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)) {
-            for target in order_of_round(round, sites.len()) {
-                if study_run.stopped() {
-                    break;
+/// The rounds of a comparison: in each, the places take turns in each pattern.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounds {
+    /// The number that was asked for; `None`: as many as show the differences.
+    pub(crate) asked: Option<u32>,
+    /// Whether there is one round unless more were asked for.
+    pub(crate) once: bool,
+    /// Number of patterns.
+    pub(crate) patterns: usize,
+    /// Number of places.
+    pub(crate) places: usize,
+}
+
+/// Runs one pattern on one place: the numbers of pattern, place and round.
+type TakeTurn<'t> = &'t mut dyn FnMut(&mut StudyRun<'_>, usize, usize, u32) -> Result<(), Problem>;
+
+impl Rounds {
+    /// Runs rounds until there are enough; returns why they ended, where that differs from what was asked for.
+    pub(crate) fn run(&self, study_run: &mut StudyRun<'_>, turn: TakeTurn<'_>) -> Result<Option<String>, Problem> {
+        let cap = self.most();
+        for round in 0..cap {
+            if study_run.stopped() {
+                return Ok(Some(format!("stopped by a signal in round {round}")));
+            }
+            study_run.steps.1 = study_run.steps.0 + self.turns_from(round);
+            study_run.more_steps = Some(self.turns_beyond(round));
+            for pattern in 0..self.patterns {
+                for target in order_of_round(round, self.places) {
+                    if study_run.stopped() {
+                        break;
+                    }
+                    turn(study_run, pattern, target, round)?;
                 }
-                take_turn(study_run, &sites[target], target, pattern, round, options, size_bytes)?;
+            }
+            let metric = |rounds: &TestRounds<'_>| if rounds.is_phase() { rounds.rates().1 } else { rounds.rates().0 };
+            if self.asked.is_none()
+                && cap > 1
+                && let Some(reason) = enough(&study_run.study, round + 1, cap, metric)
+            {
+                return Ok(Some(reason));
             }
         }
-        if options.rounds.is_none()
-            && cap > 1
-            && let Some(reason) = enough(&study_run.study, round + 1, cap, |rounds| rounds.rates().0)
-        {
-            return Ok(Some(reason));
-        }
+        let one_more = self.asked.is_some_and(|asked| asked < cap);
+        Ok(one_more
+            .then(|| format!("{cap} rounds, one more than requested, so that each path goes first equally often")))
     }
-    let one_more = options.rounds.is_some_and(|asked| asked < cap);
-    Ok(one_more.then(|| format!("{cap} rounds, one more than requested, so that each path goes first equally often")))
-}
 
-/// The most rounds that there will be.
-fn rounds_max(options: &CompareOptions) -> u32 {
-    options.rounds.map_or(if options.literal { 1 } else { WINNER_ROUNDS.1 }, even)
-}
+    /// The most rounds that there will be.
+    pub(crate) fn most(&self) -> u32 {
+        self.asked.map_or(if self.once { 1 } else { WINNER_ROUNDS.1 }, even)
+    }
 
-/// The number of turns from this round on, as far as it is known.
-fn turns_from(round: u32, options: &CompareOptions, sites: usize) -> usize {
-    turns_of(rounds_known(round, options) - round, options, sites)
-}
+    /// The number of turns from this round on, as far as it is known.
+    fn turns_from(&self, round: u32) -> usize {
+        self.turns_of(self.known(round) - round)
+    }
 
-/// The number of turns that may follow beyond those, while the results are not decided.
-fn turns_beyond(round: u32, options: &CompareOptions, sites: usize) -> usize {
-    turns_of(rounds_max(options).saturating_sub(rounds_known(round, options)), options, sites)
-}
+    /// The number of turns that may follow beyond those, while the results are not decided.
+    fn turns_beyond(&self, round: u32) -> usize {
+        self.turns_of(self.most().saturating_sub(self.known(round)))
+    }
 
-fn rounds_known(round: u32, options: &CompareOptions) -> u32 {
-    rounds_max(options).min(WINNER_ROUNDS.0).max(even(round + 1))
-}
+    fn known(&self, round: u32) -> u32 {
+        self.most().min(WINNER_ROUNDS.0).max(even(round + 1))
+    }
 
-fn turns_of(rounds: u32, options: &CompareOptions, sites: usize) -> usize {
-    PATTERNS.iter().filter(|pattern| pattern.is_chosen(options)).count() * sites * rounds as usize
+    fn turns_of(&self, rounds: u32) -> usize {
+        self.patterns * self.places * rounds as usize
+    }
 }
 
 /// Runs one pattern on one target.

@@ -22,7 +22,7 @@ use fsdyno_results::{JobError, Latency};
 use crate::conduct::Observer;
 use crate::stage_workers::{StageWorkers, StartGate};
 use crate::stall::{Liveness, StallDetector};
-use operations::{Item, OperationContext, Perform};
+use operations::{Item, Prepare};
 
 /// Stack of a worker, bytes.
 const STACK_BYTES: usize = 256 * 1024;
@@ -37,10 +37,8 @@ const STAGE: u32 = 0;
 pub struct Task {
     /// The title for people.
     pub title: String,
-    /// The context that all operations share.
-    pub context: Arc<OperationContext>,
-    /// The operation.
-    pub perform: Perform,
+    /// Makes the operation of a worker.
+    pub prepare: Prepare,
     /// Whether a part of each operation is timed separately.
     pub has_part: bool,
     /// The items of the operations, in this order.

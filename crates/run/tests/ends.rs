@@ -111,10 +111,10 @@ fn an_operation_on_a_name_that_never_comes_back_is_left_behind() {
     std::fs::write(place.path().join("file"), "test\n").expect("the place is writable");
     let item = |index, name: &CStr| Item { index, name: name.into(), other: None, expected: 5 };
     let control = Arc::new(Control::with_bounds(Bounds::of_seconds(1)));
+    let context = OperationContext::new(Directory::open(place.path()).expect("it is there"), 5);
     let task = Task {
         title: "read".to_owned(),
-        context: Arc::new(OperationContext::new(Directory::open(place.path()).expect("it is there"), 5)),
-        perform: operations::read,
+        prepare: operations::on_files(Arc::new(context), operations::read),
         has_part: false,
         items: vec![item(0, c"file"), item(1, c"fifo")],
         threads: 2,

@@ -34,6 +34,8 @@ pub enum Manner {
     OldClock,
     /// Keeps what is written, and lets nobody list a bucket or ask for its state.
     Tacit,
+    /// Keeps the markers of runs, and refuses every other object: it wants fewer requests.
+    KeepsMarkersAlone,
     /// Answers every request with this status and this body.
     Status(u16, &'static str),
     /// The head of its answer never ends.
@@ -202,6 +204,7 @@ impl Shared {
             | Manner::Versioned
             | Manner::OldClock
             | Manner::Tacit
+            | Manner::KeepsMarkersAlone
             | Manner::Chunked
             | Manner::Interim
             | Manner::ClosesBehindAnswers => {
@@ -282,6 +285,9 @@ impl Shared {
         }
         let path = path.to_owned();
         match (method, objects.get(&path)) {
+            ("PUT", _) if self.manner == Manner::KeepsMarkersAlone && !path.ends_with("/.fsdyno-work") => {
+                (503, b"<Error><Code>SlowDown</Code></Error>".to_vec())
+            }
             ("PUT", Some(_)) if field(head, "if-none-match").is_some() => (412, Vec::new()),
             ("PUT", _) => {
                 objects.insert(path, body);

@@ -11,13 +11,16 @@ use fsdyno_results::Question;
 
 use super::answer::{AskedQuestion, Shared, answer, size};
 use super::diff::Diff;
+#[cfg(all(feature = "object", target_os = "linux"))]
+use super::store_options::{StoreOptions, check_foreign};
 use super::stored::opened;
 use crate::process::streams::refused;
 
 /// Which of several storages is faster: five patterns on each, in rounds that take turns.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// NAME=PATH of each storage; the first is the baseline. Or two kept runs, the older first.
+    /// NAME=PATH of each storage; the first is the baseline. Or two kept runs, the older first. Where one PATH is
+    /// s3://BUCKET or s3://BUCKET/PREFIX, whole objects are compared with whole files, of the same number and sizes.
     #[arg(required = true, value_name = "NAME=PATH")]
     places: Vec<String>,
     /// Number of rounds, even [default: 8 to 12, until every pattern differs or its 99 % interval is narrow].
@@ -29,20 +32,20 @@ pub(crate) struct Compare {
     /// Block size of all patterns [default: 1m sequential, 4k random].
     #[arg(long)]
     bs: Option<String>,
-    /// Requests in flight per job.
-    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
-    iodepth: u32,
-    /// Number of jobs, each with its own file.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    numjobs: u32,
+    /// Requests in flight per job [default: 32].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    iodepth: Option<u32>,
+    /// Number of jobs, each with its own file [default: 1].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    numjobs: Option<u32>,
     /// Length of a turn in seconds; at the end of its file a job starts again.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runtime: u32,
     /// The published command lines unchanged: one file, 8 jobs, 4k, 30 s; one round by default.
     #[arg(long, conflicts_with_all = ["size", "bs", "iodepth", "numjobs", "runtime"])]
     literal: bool,
-    /// Only these patterns, commas between them [default: all five].
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = PossibleValuesParser::new(names()))]
+    /// Only these patterns, commas between them [default: all].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = PossibleValuesParser::new(all_names()))]
     only: Vec<String>,
     /// Refuse a path that is not on this type of filesystem: NAME=FSTYPE, such as nfs=nfs.
     #[arg(long, value_name = "NAME=FSTYPE", value_parser = expectation)]
@@ -53,8 +56,26 @@ pub(crate) struct Compare {
     /// For two saved runs: compare even if plan, version or machine differ; the output says so.
     #[arg(long)]
     force: bool,
+    #[cfg(all(feature = "object", target_os = "linux"))]
+    #[command(flatten)]
+    objects: StoreOptions,
     #[command(flatten)]
     shared: Shared,
+}
+
+/// The patterns of directories; those of object stores are other ones.
+fn all_names() -> Vec<&'static str> {
+    let directories = names();
+    #[cfg(all(feature = "object", target_os = "linux"))]
+    let directories = directories.chain(fsdyno_guide::objects::compare_names());
+    directories.collect()
+}
+
+/// Refuses patterns that these places do not have.
+fn check_patterns(only: &[String], known: impl Iterator<Item = &'static str>) -> Result<(), Problem> {
+    let known: Vec<&str> = known.collect();
+    let Some(other) = only.iter().find(|name| !known.contains(&name.as_str())) else { return Ok(()) };
+    Err(Problem::new(format!("{other} is no pattern of these places")).with_next(format!("use {}", known.join(", "))))
 }
 
 /// Whether the word means a saved run, not a place: it has no `NAME=`, and no directory has that path.
@@ -86,13 +107,21 @@ impl Compare {
             return ExitCode::from(refused(&problem));
         }
         let places: Vec<Place> = self.places.iter().map(|word| Place::parse(word)).collect();
+        #[cfg(all(feature = "object", target_os = "linux"))]
+        if let Some(store) = places.iter().find(|place| place.is_object_store()) {
+            let store = fsdyno_job::bytes::shown(&store.path);
+            return self.run_objects(&places, &store, command);
+        }
+        if let Err(problem) = check_patterns(&self.only, names()) {
+            return ExitCode::from(refused(&problem));
+        }
         let options = CompareOptions {
             rounds: self.rounds,
             size_bytes: self.size,
             size_before: if self.size.is_none() && !self.literal { size_before(&self.shared, &places) } else { None },
             block_size: self.bs,
-            iodepth: self.iodepth,
-            numjobs: self.numjobs,
+            iodepth: self.iodepth.unwrap_or(CompareOptions::default().iodepth),
+            numjobs: self.numjobs.unwrap_or(CompareOptions::default().numjobs),
             runtime_s: self.runtime,
             literal: self.literal,
             only: self.only,
@@ -100,5 +129,36 @@ impl Compare {
         };
         let asked = AskedQuestion::among(Question::Compare, &places, &self.places, command);
         answer(&self.shared, asked, |caller| compare(&places, &options, caller))
+    }
+}
+
+#[cfg(all(feature = "object", target_os = "linux"))]
+impl Compare {
+    /// Compares places of which one is an object store.
+    fn run_objects(self, places: &[Place], store: &str, command: Vec<String>) -> ExitCode {
+        use fsdyno_guide::objects::{ObjectCompareOptions, compare, compare_names};
+        let foreign = [
+            ("--size", self.size.is_some()),
+            ("--bs", self.bs.is_some()),
+            ("--iodepth", self.iodepth.is_some()),
+            ("--numjobs", self.numjobs.is_some()),
+            ("--literal", self.literal),
+        ];
+        let next = format!("fsdyno compare {}", self.places.join(" "));
+        let checked = check_foreign(&foreign, store, &next).and_then(|()| check_patterns(&self.only, compare_names()));
+        if let Err(problem) = checked {
+            return ExitCode::from(refused(&problem));
+        }
+        let options = ObjectCompareOptions {
+            rounds: self.rounds,
+            connections: self.objects.connections,
+            runtime_s: self.runtime,
+            only: self.only,
+            requests_max: self.objects.budget,
+            keeps: self.objects.versioned,
+            expected: self.expect,
+        };
+        let asked = AskedQuestion::among(Question::Compare, places, &self.places, command);
+        answer(&self.shared, asked, |caller| compare(places, &options, caller))
     }
 }

@@ -5,8 +5,6 @@ use std::process::ExitCode;
 
 use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser};
 use clap::{Args, value_parser};
-#[cfg(all(feature = "object", target_os = "linux"))]
-use fsdyno_guide::Problem;
 use fsdyno_guide::io_mode::Wanted;
 use fsdyno_guide::measure::{Effort, Like, MeasureOptions, familiar_names, measure, names};
 #[cfg(all(feature = "object", target_os = "linux"))]
@@ -16,6 +14,8 @@ use fsdyno_job::EngineName;
 use fsdyno_results::Question;
 
 use super::answer::{AskedQuestion, FileOptions, Shared, answer, engine};
+#[cfg(all(feature = "object", target_os = "linux"))]
+use super::store_options::{StoreOptions, check_foreign};
 use super::stored::opened;
 #[cfg(all(feature = "object", target_os = "linux"))]
 use crate::process::streams::refused;
@@ -76,27 +76,10 @@ fn size_before(shared: &Shared, place: &Place, options: &MeasureOptions) -> Opti
     options.size_in(place, &study)
 }
 
-/// Options that object stores alone have.
-#[cfg(all(feature = "object", target_os = "linux"))]
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Object stores")]
-struct StoreOptions {
-    /// Requests at once, each over a connection of its own.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(2..=256))]
-    connections: u32,
-    /// The most requests of all tests together: they cost money.
-    #[arg(long, value_name = "REQUESTS", default_value_t = 1_000_000)]
-    budget: u64,
-    /// Use a bucket that keeps versions, or locks objects, too: what is deleted there stays, and is paid.
-    #[arg(long)]
-    versioned: bool,
-}
-
 #[cfg(all(feature = "object", target_os = "linux"))]
 impl Measure {
     /// Asks an object store.
     fn run_objects(self, place: &Place, command: Vec<String>) -> ExitCode {
-        let shown = fsdyno_job::bytes::shown(&place.path);
         let foreign = [
             ("--full", self.full),
             ("--like", self.like.is_some()),
@@ -106,9 +89,8 @@ impl Measure {
             ("--size", self.file.size.is_some()),
             ("--expect", self.file.expect.is_some()),
         ];
-        if let Some((option, _)) = foreign.into_iter().find(|(_, given)| *given) {
-            let problem = Problem::new(format!("{option} is for directories, and {shown} is an object store"))
-                .with_next(format!("run `fsdyno measure {shown}`"));
+        let shown = fsdyno_job::bytes::shown(&place.path);
+        if let Err(problem) = check_foreign(&foreign, &shown, &format!("fsdyno measure {shown}")) {
             return ExitCode::from(refused(&problem));
         }
         let options = ObjectOptions {

@@ -21,6 +21,12 @@ fn ask(place: &Place, server: &ObjectServer, words: &str) -> Ran {
     Running::start(&mut command(place, server, words)).finish()
 }
 
+/// A directory of the test, as a word.
+fn directory(place: &Place) -> String {
+    std::fs::create_dir_all(place.path("data")).expect("a directory");
+    place.word("data")
+}
+
 #[test]
 fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
     for manner in [Manner::Honest, Manner::Tacit] {
@@ -30,11 +36,13 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
         let ran = ask(&place, &server, "measure s3://bucket/pre --quick --connections 2 --json --no-store").good();
         let study = ran.study();
         let names: Vec<&str> = study.rows.iter().map(|row| row.pattern.as_str()).collect();
-        let wanted = [
+        let mut wanted = vec![
             "put-4k",
             "put-4k-one",
             "get-4k-one",
             "get-4k",
+            "head-4k",
+            "list",
             "put-1m",
             "get-1m",
             "range-128k",
@@ -42,10 +50,15 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
             "get-8m",
             "delete-4k",
         ];
+        // Who may not list is spared the row, not the rest.
+        wanted.retain(|name| *name != "list" || manner == Manner::Honest);
         assert_eq!(names, wanted, "{manner:?}: {ran:?}");
         for job in study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.jobs) {
             let object = job.object.as_deref().expect("counts of objects");
             assert!(object.missing.read == 0 && job.error.is_none(), "{manner:?}: {}", job.name);
+        }
+        for phase in study.rows.iter().filter_map(|row| row.phase.as_ref()) {
+            assert!(phase.operations > 0 && phase.error.is_none(), "{manner:?}: {phase:?}");
         }
         let kept: Vec<String> = server.objects().into_keys().collect();
         assert_eq!(kept, ["/bucket/fsdyno-work-x/theirs", "/bucket/pre/theirs"], "{manner:?}");
@@ -59,6 +72,86 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
         assert!(puts[0].contains("/.fsdyno-work") && puts[0].contains("If-None-Match: *"), "{}", puts[0]);
         assert!(deletes.last().is_some_and(|head| head.contains("/.fsdyno-work")), "{deletes:?}");
     }
+}
+
+/// A directory and a bucket do the same number of operations on the same number of bytes, each with the calls of its own,
+/// and keep nothing.
+#[test]
+fn a_store_and_a_directory_are_one_table() {
+    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    server.keep("/bucket/pre/theirs", b"precious");
+    let words = format!(
+        "compare bucket=s3://bucket/pre local={} --rounds 2 --runtime 60 --connections 2 --json --no-store",
+        directory(&place)
+    );
+    let ran = ask(&place, &server, &words).good();
+    let study = ran.study();
+    let of = |pattern: &str, target: usize| {
+        let rows = study.rows.iter().filter(move |row| row.pattern == pattern && row.target == target);
+        rows.map(|row| row.phase.clone().expect("a phase")).collect::<Vec<_>>()
+    };
+    for (pattern, operations, bytes) in [
+        ("write-4k", 256, Some(256 * 4096)),
+        ("read-4k", 256, Some(256 * 4096)),
+        ("stat-4k", 256, None),
+        ("remove-4k", 256, None),
+        ("write-1m", 32, Some(32 << 20)),
+        ("read-1m", 32, Some(32 << 20)),
+    ] {
+        for target in 0..2 {
+            let phases = of(pattern, target);
+            let counts: Vec<_> = phases.iter().map(|phase| (phase.operations, phase.failures, phase.bytes)).collect();
+            assert_eq!(counts, [(operations, 0, bytes); 2], "{pattern} on {target}: {phases:?}");
+        }
+    }
+    assert!((0..2).all(|target| of("list", target).iter().all(|phase| phase.operations > 0 && phase.failures == 0)));
+    // Each operation on the bucket is one request, beside those of a list with pages of 100 names.
+    let heads = server.heads();
+    let requests = |method: &str, part: &str| {
+        let lines = heads.iter().filter_map(|head| head.lines().next());
+        lines.filter(|line| line.starts_with(method) && line.contains(part)).count()
+    };
+    for (method, part, wanted) in [
+        ("PUT ", "/k4_", 512),
+        ("GET ", "/k4_", 512),
+        ("HEAD ", "/k4_", 512),
+        ("DELETE ", "/k4_", 512),
+        ("PUT ", "/m1_", 64),
+        ("GET ", "/m1_", 64),
+        ("DELETE ", "/m1_", 32),
+        ("GET ", "prefix=pre%2Ffsdyno-work-", 2 * 32 * 3),
+    ] {
+        let found = requests(method, part);
+        // The end of the run lists its folder, too.
+        let more = if part.starts_with("prefix") { 1 } else { 0 };
+        assert!((wanted..=wanted + more).contains(&found), "{method}{part}: {found}");
+    }
+    assert_eq!(server.objects().into_keys().collect::<Vec<_>>(), ["/bucket/pre/theirs"]);
+    assert_eq!(std::fs::read_dir(place.path("data")).expect("the place").count(), 0);
+    assert!(!ran.stdout.contains(SECRET) && !ran.stderr.contains(SECRET));
+    // A pattern alone writes what it reads, and that is no row.
+    let only = "compare a=s3://bucket/pre b=s3://bucket/other --only read-4k --rounds 1 --json --no-store";
+    let study = ask(&place, &server, only).good().study();
+    assert!(study.rows.iter().all(|row| row.pattern == "read-4k") && study.rows.len() == 2, "{:?}", study.rows);
+    assert!(study.rows.iter().all(|row| row.phase.as_ref().is_some_and(|phase| phase.operations == 256)));
+    assert_eq!(server.objects().into_keys().collect::<Vec<_>>(), ["/bucket/pre/theirs"]);
+}
+
+/// What a store refuses is an error of the row, and the other place is measured all the same.
+#[test]
+fn a_store_that_fails_cannot_win_a_comparison() {
+    let (server, place) = (ObjectServer::start(Manner::KeepsMarkersAlone), Place::new());
+    let words = format!(
+        "compare bucket=s3://bucket local={} --only write-4k,read-4k --rounds 8 --no-store --json",
+        directory(&place)
+    );
+    let study = ask(&place, &server, &words).study();
+    let failed = |row: &&fsdyno_results::Row| row.target == 0;
+    let errors: Vec<String> =
+        study.rows.iter().filter(failed).filter_map(|row| row.first_error()).map(|e| format!("{e:?}")).collect();
+    assert!(!errors.is_empty() && errors.iter().all(|error| error.contains("HTTP 503 SlowDown")), "{errors:?}");
+    assert!(study.rows.iter().filter(|row| row.target == 1).all(|row| row.first_error().is_none()));
+    assert!(server.objects().is_empty());
 }
 
 #[test]
@@ -145,7 +238,6 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
         "scale s3://b",
         "smallfiles s3://b",
         "check etcd s3://b",
-        "compare a=/tmp b=s3://b",
         "attribute s3://b /mnt",
         "time s3://b -- true",
     ] {
@@ -159,6 +251,11 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
         ("measure s3://b/../c", "one of dots"),
         ("measure s3://b --like cdm", "--like is for directories"),
         ("measure s3://b --budget 10", "a budget of 10 requests is too small"),
+        ("compare a=/tmp b=s3://b --budget 10", "a budget of 10 requests is too small"),
+        ("compare a=/tmp b=s3://b --literal", "--literal is for directories"),
+        ("compare a=/tmp b=s3://b --only randread", "randread is no pattern of these places"),
+        ("compare a=/tmp b=/var --only read-4k", "read-4k is no pattern of these places"),
+        ("compare s3://b", "at least two paths"),
     ] {
         let ran = place.run(words);
         assert!(ran.status == Some(2) && ran.stderr.contains(says), "{words}: {ran:?}");

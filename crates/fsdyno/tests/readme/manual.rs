@@ -47,6 +47,8 @@ const BLOCKS: &[(&str, &str, Tried)] = &[
     ("live-stream", "fsdyno sweep ", Shell(&["--size=8m", "--runtime=1", "--iodepth=1", "--bs=4k", "--no-store"])),
     ("object-storage", "# A: a bucket", Otherwise("faces: stores asks these questions of a server of its own")),
     ("object-storage", "s3://bench/lab ", Otherwise("printed, not typed")),
+    ("object-storage", "# A: the same bucket", Otherwise("faces: stores compares a bucket with a directory")),
+    ("object-storage", "                bucket  mount", Otherwise("printed, not typed")),
     ("object-storage", "{\"Version\"", Otherwise("a policy for the bucket, no command")),
     ("object-storage", "# A: keys", Otherwise("faces: objects runs lines of this form against a server of its own")),
     ("profiles", "name = ", Otherwise("check: library::tests reads it")),

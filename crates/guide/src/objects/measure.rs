@@ -2,13 +2,16 @@
 
 use fsdyno_results::{JobRecord, Question, Severity, Study};
 use fsdyno_run::StopRule;
+use fsdyno_run::metadata::phase_counters::PhaseCounters;
 use fsdyno_text::quantity::{bytes, count, counted, latency, number};
 
 use super::keys::KeySet;
+use super::phase::{ObjectPhase, Pace, Test};
 use super::server::Store;
 use super::work::{Bucket, ObjectWork};
 use crate::Problem;
 use crate::nodes::ThisMachine;
+use crate::smallfiles::{WholeFile, judge_passes};
 use crate::study::{Caller, Place, StudyRun, planned_row};
 
 /// The options of a question to an object store.
@@ -40,9 +43,11 @@ enum Verb {
     /// GET of a range of this number of bytes.
     Range(u64),
     Delete,
+    /// A request that engines do not have: HEAD, or a list of all keys.
+    Other(WholeFile),
 }
 
-struct Test {
+struct StoreTest {
     pattern: &'static str,
     title: &'static str,
     verb: Verb,
@@ -52,16 +57,24 @@ struct Test {
     single: bool,
 }
 
-const fn test(pattern: &'static str, title: &'static str, verb: Verb, set: usize, single: bool) -> Test {
-    Test { pattern, title, verb, set, single }
+const fn test(pattern: &'static str, title: &'static str, verb: Verb, set: usize, single: bool) -> StoreTest {
+    StoreTest { pattern, title, verb, set, single }
 }
 
+const HEAD: Verb = Verb::Other(WholeFile::Stat { asks_anew: true });
+
+/// Number of lists, and of turns of all objects in a test of HEAD, at most: the time of the test ends most earlier.
+const LISTINGS: u64 = 64;
+const TURNS: u64 = 16;
+
 /// In the order in which they run: what is read was written before.
-const TESTS: [Test; 10] = [
+const TESTS: [StoreTest; 12] = [
     test("put-4k", "PUT of 4 KiB", Verb::Put, 0, false),
     test("put-4k-one", "PUT of 4 KiB", Verb::Put, 0, true),
     test("get-4k-one", "GET of 4 KiB", Verb::Get, 0, true),
     test("get-4k", "GET of 4 KiB", Verb::Get, 0, false),
+    test("head-4k", "HEAD", HEAD, 0, false),
+    test("list", "LIST of all keys of 4 KiB", Verb::Other(WholeFile::List), 0, false),
     test("put-1m", "PUT of 1 MiB", Verb::Put, 1, false),
     test("get-1m", "GET of 1 MiB", Verb::Get, 1, false),
     test("range-128k", "GET of 128 KiB of 1 MiB", Verb::Range(128 << 10), 1, false),
@@ -70,7 +83,7 @@ const TESTS: [Test; 10] = [
     test("delete-4k", "DELETE", Verb::Delete, 0, false),
 ];
 
-impl Test {
+impl StoreTest {
     /// The bytes of its requests.
     fn block_bytes(&self) -> u64 {
         if let Verb::Range(bytes) = self.verb { bytes } else { SETS[self.set].1 }
@@ -84,6 +97,13 @@ impl Test {
     fn requests_max(&self, options: &ObjectOptions) -> u64 {
         let parts = TESTS.len() as u64 * u64::from(options.runs.max(1)) * u64::from(self.connections(options));
         (options.requests_max / parts).min(BYTES_MAX / parts / self.block_bytes())
+    }
+
+    /// The most requests that no engine has, where this number of objects is there.
+    fn others_max(&self, act: WholeFile, options: &ObjectOptions, there: u64) -> u64 {
+        let there = there.min(SETS[self.set].2 * u64::from(options.connections));
+        let wanted = if act == WholeFile::List { LISTINGS } else { there * TURNS };
+        wanted.min(self.requests_max(options) * u64::from(self.connections(options)))
     }
 
     fn line(&self, work: &ObjectWork, options: &ObjectOptions, written: u64) -> Vec<String> {
@@ -110,7 +130,7 @@ impl Test {
         match self.verb {
             Verb::Put => words.push("--rw=write".to_owned()),
             Verb::Get | Verb::Range(_) => words.push("--rw=randread".to_owned()),
-            Verb::Delete => words.push("--rw=trim".to_owned()),
+            Verb::Delete | Verb::Other(_) => words.push("--rw=trim".to_owned()),
         }
         if self.verb != Verb::Delete {
             words.push("--time_based=1".to_owned());
@@ -142,25 +162,20 @@ pub fn measure(place: &Place, options: &ObjectOptions, caller: Caller<'_>) -> Re
     study_run.watcher.looks(&place.path);
     let bucket = Bucket::connect(store)?;
     study_run.watcher.outline(&estimate(options));
-    let (work, unseen) = ObjectWork::open(bucket, key_sets(options), options.keeps)?;
+    let (mut work, unseen) = ObjectWork::open(bucket, key_sets(options), options.keeps)?;
     study_run.watcher.looked();
     if let Some(unseen) = unseen {
         study_run.note("bucket-unseen", Severity::Info, unseen);
     }
     study_run.steps.1 = TESTS.len() * options.runs.max(1) as usize;
     study_run.step_ms = Some(u64::from(options.runtime_s) * 1000);
-    let outcome = run_tests(&mut study_run, &work, options);
+    let outcome = run_tests(&mut study_run, &mut work, options);
     let facts = work.bucket.client.server.clone();
     let asked = work.bucket.asked;
-    study_run.watcher.looks(&place.path);
-    if let Err(problem) = work.close() {
-        let text = problem.next.as_deref().map_or_else(|| problem.to_string(), |next| format!("{problem}; {next}"));
-        study_run.watcher.message(&format!("fsdyno: {text}"));
-        study_run.note("left-behind", Severity::Caution, text);
-    }
-    study_run.watcher.looked();
+    work.close_in(&mut study_run);
     outcome?;
     let tls = facts.tls.as_deref().unwrap_or("without TLS");
+    judge_passes(&mut study_run.study);
     let mut sentences = answers(&study_run.study);
     sentences.push(format!(
         "Measured with ioengine=http at {} ({}, {tls}), on objects of its own that are deleted again; each worker has one \
@@ -189,26 +204,32 @@ fn check_budget(options: &ObjectOptions) -> Result<(), Problem> {
 
 /// The most that the tests may cost, before the first request.
 fn estimate(options: &ObjectOptions) -> String {
-    let (mut puts, mut gets) = ((0, 0), (0, 0));
+    let (mut puts, mut gets, mut others) = ((0, 0), (0, 0), (0, 0));
     for test in TESTS.iter().filter(|test| test.verb != Verb::Delete) {
         let connections = u64::from(test.connections(options)) * u64::from(options.runs.max(1));
         let requests = test.requests_max(options) * connections;
-        let sum = if test.verb == Verb::Put { &mut puts } else { &mut gets };
+        let (sum, requests) = match test.verb {
+            Verb::Put => (&mut puts, requests),
+            Verb::Other(act) => (&mut others, test.others_max(act, options, u64::MAX) * u64::from(options.runs.max(1))),
+            _ => (&mut gets, requests),
+        };
         *sum = (sum.0 + requests, sum.1 + requests * test.block_bytes());
     }
     let objects: u64 = key_sets(options).iter().map(|set| set.count).sum();
     format!(
-        "at most {} PUT requests with {} and {} GET requests with {}, then a DELETE for each of {} objects; the time of the \
-         tests ends most of them earlier",
+        "at most {} PUT requests with {}, {} GET requests with {} and {} HEAD and LIST requests, then a DELETE for each of \
+         {} objects; the time of the tests ends most of them earlier",
         count(puts.0),
         bytes(puts.1),
         count(gets.0),
         bytes(gets.1),
+        count(others.0),
         count(objects)
     )
 }
 
-fn run_tests(study_run: &mut StudyRun<'_>, work: &ObjectWork, options: &ObjectOptions) -> Result<(), Problem> {
+fn run_tests(study_run: &mut StudyRun<'_>, work: &mut ObjectWork, options: &ObjectOptions) -> Result<(), Problem> {
+    let mut counters = PhaseCounters::begin(None);
     for round in 0..options.runs.max(1) {
         // Objects that each connection has written; a slow store does not write all in the time.
         let mut written = [0; SETS.len()];
@@ -227,6 +248,10 @@ fn run_tests(study_run: &mut StudyRun<'_>, work: &ObjectWork, options: &ObjectOp
                 continue;
             }
             let title = format!("{}, {}, depth 1", test.title, counted(test.connections(options).into(), "connection"));
+            if let Verb::Other(act) = test.verb {
+                run_others(study_run, (work, &mut counters), (test, act), (round, objects), options)?;
+                continue;
+            }
             let row = planned_row(0, test.pattern, &title, round, test.line(work, options, objects));
             let index = study_run.run_row_in(&mut ThisMachine, 1, row, StopRule::AsWritten, None)?;
             if test.verb == Verb::Put && !test.single {
@@ -234,6 +259,34 @@ fn run_tests(study_run: &mut StudyRun<'_>, work: &ObjectWork, options: &ObjectOp
             }
         }
     }
+    Ok(())
+}
+
+/// Runs a test of requests that no engine has.
+fn run_others(
+    study_run: &mut StudyRun<'_>,
+    (work, counters): (&mut ObjectWork, &mut PhaseCounters),
+    (test, act): (&StoreTest, WholeFile),
+    (round, written): (u32, u64),
+    options: &ObjectOptions,
+) -> Result<(), Problem> {
+    if act == WholeFile::List
+        && let Some(reason) = work.bucket.refuses_lists()?
+    {
+        study_run.note("tests-left-out", Severity::Info, format!("{} is left out: {reason}", test.pattern));
+        return Ok(());
+    }
+    let (keys, each) = (&work.keys[test.set], SETS[test.set].2);
+    let is_there = |number: &u32| u64::from(*number) % each < written;
+    let there: Vec<u32> = (0..u32::try_from(keys.count).unwrap_or(0)).filter(is_there).collect();
+    let requests = test.others_max(act, options, there.len() as u64);
+    let row_test = Test { pattern: test.pattern, title: test.title, act, set: test.set };
+    let mut row = planned_row(0, test.pattern, test.title, round, Vec::new());
+    let step = study_run.begin_step(0, test.title);
+    let phase = ObjectPhase { work, keys, there: &there, test: &row_test, requests };
+    let pace = Pace { threads: test.connections(options), limit_s: options.runtime_s };
+    row.phase = Some(phase.run(study_run, pace, (counters, &step))?.0);
+    study_run.end_step(&step, row);
     Ok(())
 }
 
@@ -245,14 +298,20 @@ fn least_written(study_run: &StudyRun<'_>, index: usize) -> u64 {
 
 /// One sentence for each test: the rate, and the time to the first and the last byte of an answer.
 fn answers(study: &Study) -> Vec<String> {
-    let sentence = |test: &Test| {
+    let sentence = |test: &StoreTest| {
         let row = study.rows.iter().find(|row| row.pattern == test.pattern && row.first_error().is_none())?;
+        if let Some(phase) = &row.phase {
+            let (rate, median) = (phase.rate_per_s()?, phase.latency.percentile(50.0)?);
+            let connections = counted(phase.threads.into(), "connection");
+            let (rate, median) = (number(rate), latency(median as f64));
+            return Some(format!("{} over {connections}: {rate}/s; median {median} in all.", test.title));
+        }
         let job = JobRecord::merged(&row.run.as_ref()?.jobs)?;
         let object = job.object.as_deref()?;
         let direction = match test.verb {
             Verb::Put => &job.directions.write,
             Verb::Get | Verb::Range(_) => &job.directions.read,
-            Verb::Delete => &job.directions.trim,
+            Verb::Delete | Verb::Other(_) => &job.directions.trim,
         };
         let (first, last) = (object.first_byte.percentile(50.0)?, direction.latency()?.percentile(50.0)?);
         let rate = direction.ios as f64 * 1e3 / direction.runtime_ms.max(1) as f64;
@@ -279,13 +338,19 @@ fn used(study: &Study, asked: u64) -> String {
         moved[0] += job.directions.write.bytes;
         moved[1] += job.directions.read.bytes;
     }
+    let others = |pattern: &str| {
+        let rows = study.rows.iter().filter(|row| row.pattern == pattern).filter_map(|row| row.phase.as_ref());
+        count(rows.map(|phase| phase.operations + phase.failures).sum())
+    };
     format!(
-        "It used {} PUT ({}), {} GET ({}), {} DELETE and {} other requests.",
+        "It used {} PUT ({}), {} GET ({}), {} DELETE, {} HEAD, {} LIST and {} other requests.",
         count(answers[0]),
         bytes(moved[0]),
         count(answers[1]),
         bytes(moved[1]),
         count(answers[2]),
+        others("head-4k"),
+        others("list"),
         count(asked)
     )
 }
@@ -300,7 +365,7 @@ mod tests {
     #[test]
     fn no_test_can_exceed_its_part_of_the_budget() {
         let used = |options: ObjectOptions| {
-            let of = |test: &Test| test.requests_max(&options) * u64::from(test.connections(&options));
+            let of = |test: &StoreTest| test.requests_max(&options) * u64::from(test.connections(&options));
             let moved: u64 = TESTS.iter().map(|test| of(test) * test.block_bytes()).sum();
             assert!(moved <= BYTES_MAX, "{moved}");
             TESTS.iter().map(of).sum::<u64>()
@@ -313,7 +378,7 @@ mod tests {
     #[test]
     fn a_budget_without_a_request_for_each_object_is_refused() {
         let refused = check_budget(&ObjectOptions { requests_max: 100, ..OPTIONS }).unwrap_err();
-        assert!(refused.next.is_some_and(|next| next.contains("--budget 5120")), "{}", refused.what);
+        assert!(refused.next.is_some_and(|next| next.contains("--budget 6144")), "{}", refused.what);
         assert!(check_budget(&OPTIONS).is_ok());
         assert!(estimate(&OPTIONS).contains("584 objects"), "{}", estimate(&OPTIONS));
     }

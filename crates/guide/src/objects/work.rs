@@ -4,11 +4,13 @@
 use fsdyno_engine::{ObjectClient, ObjectReply};
 use fsdyno_object::{ListPage, PlainRequest, encoded_query, error_code, word_of};
 use fsdyno_os::files::unguessable;
+use fsdyno_results::Severity;
 use serde::{Deserialize, Serialize};
 
 use super::keys::{KeySet, is_on};
 use super::server::Store;
 use crate::Problem;
+use crate::study::StudyRun;
 use crate::work_directory::marker::Marker;
 use crate::work_directory::{PREFIX, SpaceNeeds};
 
@@ -118,6 +120,13 @@ impl Bucket {
         Err(Problem::new(format!("{}: the server's list does not end", self.store.url)))
     }
 
+    /// Why keys may not be listed; `None`: they may.
+    pub(super) fn refuses_lists(&mut self) -> Result<Option<String>, Problem> {
+        let before = self.store.key_before();
+        let reply = self.ask("GET", "", &[("list-type", "2"), ("max-keys", "1"), ("prefix", &before)], &[])?;
+        Ok((reply.status != 200).then(|| format!("keys may not be listed (HTTP {})", reply.status)))
+    }
+
     /// Refuses a bucket that keeps what is deleted. Returns what could not be seen.
     fn check_kept(&mut self) -> Result<Option<String>, Problem> {
         let mut unseen = Vec::new();
@@ -224,8 +233,19 @@ impl ObjectWork {
         self.bucket.store.name_of(&format!("{}{name}", self.folder)).replace(':', "\\:")
     }
 
+    /// Deletes what was written. A failure is shown and noted; the figures stay valid.
+    pub(super) fn close_in(self, study_run: &mut StudyRun<'_>) {
+        study_run.watcher.looks(std::path::Path::new(&self.bucket.store.url));
+        if let Err(problem) = self.close() {
+            let text = problem.next.as_deref().map_or_else(|| problem.to_string(), |next| format!("{problem}; {next}"));
+            study_run.watcher.message(&format!("fsdyno: {text}"));
+            study_run.note("left-behind", Severity::Caution, text);
+        }
+        study_run.watcher.looked();
+    }
+
     /// Deletes what was written.
-    pub(super) fn close(mut self) -> Result<(), Problem> {
+    fn close(mut self) -> Result<(), Problem> {
         let (folder, keys) = (self.folder.clone(), self.keys.clone());
         let clean = format!("run `fsdyno clean {}`", self.bucket.store.url);
         // Without the right to list, all keys that the run may have written are deleted.

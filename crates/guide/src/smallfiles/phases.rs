@@ -89,6 +89,44 @@ pub(super) static METADATA: [Phase; 13] = [
     phase("unlink", "unlink", FileUse::Removes(Family::Test), operations::unlink, Cache::Unconcerned),
 ];
 
+/// What a comparison with an object store does with whole files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WholeFile {
+    /// Makes it, writes it, syncs it, closes it.
+    Write,
+    /// Opens it, reads it, closes it. Its pages were dropped.
+    Read,
+    /// Reads its attributes; `asks_anew`: of the server or daemon, past the kernel's cache.
+    Stat {
+        /// Whether the kernel's cache can be bypassed.
+        asks_anew: bool,
+    },
+    /// Lists the directory.
+    List,
+    /// Removes it.
+    Remove,
+}
+
+/// The phase that does this with files that are synced, under the name of a test.
+pub fn of_whole_files(pattern: &'static str, act: WholeFile) -> Phase {
+    let family = Family::Synced;
+    let phase = |acts, perform, cache| phase(pattern, pattern, acts, perform, cache);
+    match act {
+        WholeFile::Write => {
+            Phase { moves_data: true, ..phase(FileUse::Makes(family), operations::write_synced, Cache::Unconcerned) }
+        }
+        WholeFile::Read => {
+            Phase { moves_data: true, ..phase(FileUse::Uses(family), operations::read, Cache::ColdData) }
+        }
+        WholeFile::Stat { asks_anew } => {
+            let cache = if asks_anew { Cache::ColdNames } else { Cache::HotNames };
+            phase(FileUse::Uses(family), operations::stat, cache)
+        }
+        WholeFile::List => phase(FileUse::Lists, operations::list, Cache::Hot),
+        WholeFile::Remove => phase(FileUse::Removes(family), operations::unlink, Cache::Unconcerned),
+    }
+}
+
 /// The phase of this name.
 pub(super) fn named(pattern: &str) -> Option<&'static Phase> {
     [&WRITE, &READ].into_iter().chain(&METADATA).find(|phase| phase.pattern == pattern)

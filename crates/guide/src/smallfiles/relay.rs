@@ -6,9 +6,9 @@ use fsdyno_run::metadata::Progress;
 use crate::Watcher;
 use crate::watch::{Amount, LiveFigures, LivePhase, Step, StepTotals};
 
-pub(super) struct Relay<'a> {
-    pub(super) step: &'a Step,
-    pub(super) watcher: &'a mut dyn Watcher,
+pub(crate) struct Relay<'a> {
+    pub(crate) step: &'a Step,
+    pub(crate) watcher: &'a mut dyn Watcher,
 }
 
 impl Observer for Relay<'_> {

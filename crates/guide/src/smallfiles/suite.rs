@@ -48,10 +48,10 @@ pub struct Suite {
 /// The result of a phase.
 #[derive(Debug, Default)]
 pub struct PhaseResult {
-    pub(super) record: PhaseRecord,
+    pub(crate) record: PhaseRecord,
     /// Latency of the call that is timed by itself.
     pub(super) part: Option<Latency>,
-    pub(super) findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
     /// System CPU time, ns.
     pub(super) system_ns: u64,
     /// Number of operations that the phase was to do.
@@ -99,23 +99,23 @@ impl Suite {
         let caches = Caches { mount: fsdyno_probe::mount_of(root.path()).ok(), may_drop: options.drop_caches };
         let context = Arc::new(OperationContext::new(root, options.size_bytes));
         let there = Default::default();
-        let counters = PhaseCounters::begin(context.root.path());
+        let counters = PhaseCounters::begin(Some(context.root.path()));
         let tree = if shares { tree.of_rank(role.rank) } else { tree };
         Ok(Suite { place: Arc::clone(place), caches, options, role, tree, context, there, counters })
     }
 
     /// Uses the counters of an earlier suite, if there are some.
-    pub(super) fn with_counters(self, counters: Option<PhaseCounters>) -> Suite {
+    pub(crate) fn with_counters(self, counters: Option<PhaseCounters>) -> Suite {
         Suite { counters: counters.unwrap_or(self.counters), ..self }
     }
 
     /// Gives up the files' directory and returns the counters.
-    pub(super) fn into_counters(self) -> PhaseCounters {
+    pub(crate) fn into_counters(self) -> PhaseCounters {
         self.counters
     }
 
     /// Starts to watch what others do on the devices; nothing may have been written before.
-    pub(super) fn watch_others(&mut self, control: &Control) {
+    pub(crate) fn watch_others(&mut self, control: &Control) {
         self.counters.watch_others(control);
     }
 
@@ -128,8 +128,13 @@ impl Suite {
         self.options.shared && self.role.ranks > 1
     }
 
+    /// Whether attributes can be asked of the server or daemon, past the kernel's cache.
+    pub(crate) fn asks_anew(&self) -> bool {
+        self.caches.uncached_attributes_from().is_some()
+    }
+
     /// Whether the names that the phase needs exist.
-    pub(super) fn has_work(&self, phase: &Phase) -> bool {
+    pub(crate) fn has_work(&self, phase: &Phase) -> bool {
         !self.items(phase).is_empty()
     }
 
@@ -176,8 +181,7 @@ impl Suite {
         let prepared = items.len();
         let task = Task {
             title: phase.title.to_string(),
-            context,
-            perform: self.perform_of(phase),
+            prepare: operations::on_files(context, self.perform_of(phase)),
             has_part: phase.part.is_some(),
             threads: self.options.threads,
             more_ns: self.more_ns(phase, &items),

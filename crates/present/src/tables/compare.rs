@@ -172,7 +172,11 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
     let mut row = |name: String, cells: Vec<String>| table.row(std::iter::once(name).chain(cells).collect());
     row(line.pattern.clone(), line.cells.iter().map(trust).collect());
     let mut row = |figure: &str, cells: Vec<String>| row(format!("  {figure}"), cells);
-    row(rate_unit(), each(&|cell| Some(rate_number(cell.value(metric)?))));
+    if line.is_phase() {
+        row("ops/s", each(&|cell| cell.value(metric).map(number)));
+    } else {
+        row(rate_unit(), each(&|cell| Some(rate_number(cell.value(metric)?))));
+    }
     let against = |(index, cell): (usize, &TestRounds<'_>)| match cell.ratio(&line.cells[0], metric) {
         _ if index == 0 => String::new(),
         Some(_) if cell.trust().max(line.cells[0].trust()) == Trust::Invalid => "not compared".to_string(),
@@ -180,8 +184,15 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
         None => "-".to_string(),
     };
     row(&format!("ratio to {baseline}"), line.cells.iter().enumerate().map(against).collect());
-    row("IOPS", each(&|cell| cell.value(metrics(line).1).map(number)));
-    for lane in [Lane::Read, Lane::Write] {
+    if line.is_phase() {
+        let moved = each(&|cell| Some(rate_number(cell.value(Metric::Throughput)?)));
+        if moved.iter().any(|cell| cell != "-") {
+            row(rate_unit(), moved);
+        }
+    } else {
+        row("IOPS", each(&|cell| cell.value(metrics(line).1).map(number)));
+    }
+    for lane in [Lane::Read, Lane::Write, Lane::Operation] {
         for (name, metric) in [("p50", Metric::P50(lane)), ("p99", Metric::P99(lane))] {
             let percentile = |cell: &TestRounds<'_>| match cell.value(metric) {
                 Some(_) if cell.is_scarce(metric) => Some("too few".to_string()),
@@ -194,8 +205,10 @@ fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
         }
     }
     row("CPU %", each(&|cell| cell.value(Metric::Cpu).map(number)));
-    let per_cpu = format!("{} per CPU-s", Units::shown().megabyte());
-    row(&per_cpu, each(&|cell| Some(rate_number(cell.value(Metric::BytesPerCpuSecond)?))));
+    if !line.is_phase() {
+        let per_cpu = format!("{} per CPU-s", Units::shown().megabyte());
+        row(&per_cpu, each(&|cell| Some(rate_number(cell.value(Metric::BytesPerCpuSecond)?))));
+    }
     let scatter = each(&|cell| cell.scatter_percent(metric).map(|percent| format!("{percent:.1}")));
     if scatter.iter().any(|cell| cell != "-") {
         row("scatter %", scatter);

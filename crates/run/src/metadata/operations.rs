@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::errno;
@@ -46,11 +47,18 @@ pub struct Scratch {
     buffer: Vec<u8>,
     names: Vec<MaybeUninit<u8>>,
     /// Time of the call that is reported separately (close, fsync), ns.
-    pub(crate) part_ns: u64,
+    part_ns: u64,
 }
 
 /// A function that does one operation.
 pub type Perform = fn(&OperationContext, &Item, &mut Scratch) -> Result<(), Failure>;
+
+/// The operation of one worker on an item, with what the worker keeps between two of them (buffers, a connection).
+/// Returns the time of the part that is timed separately, ns.
+pub type Operate = Box<dyn FnMut(&Item) -> Result<u64, Failure>>;
+
+/// Makes the operation of a worker, in the worker's thread and before the first operation of any.
+pub type Prepare = Box<dyn Fn() -> Operate + Send + Sync>;
 
 /// Why an operation failed.
 #[derive(Debug)]
@@ -84,8 +92,20 @@ impl OperationContext {
     }
 }
 
+/// The operation of each worker on the files of a context.
+pub fn on_files(context: Arc<OperationContext>, perform: Perform) -> Prepare {
+    Box::new(move || {
+        let context = Arc::clone(&context);
+        let mut scratch = Scratch::new(&context);
+        Box::new(move |item| {
+            perform(&context, item, &mut scratch)?;
+            Ok(scratch.part_ns)
+        })
+    })
+}
+
 /// The five bytes of the published test, followed by incompressible data.
-fn payload(size_bytes: u64) -> Vec<u8> {
+pub fn payload(size_bytes: u64) -> Vec<u8> {
     let length = usize::try_from(size_bytes).map_or(CHUNK_BYTES, |bytes| bytes.min(CHUNK_BYTES));
     let mut bytes = b"test\n".to_vec();
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -101,7 +121,7 @@ fn payload(size_bytes: u64) -> Vec<u8> {
 }
 
 impl Scratch {
-    pub(crate) fn new(context: &OperationContext) -> Scratch {
+    fn new(context: &OperationContext) -> Scratch {
         Scratch {
             clock: RealClock::shared(),
             buffer: vec![0; context.payload.len().max(256)],

@@ -31,9 +31,10 @@ pub struct Glance {
 }
 
 impl PhaseCounters {
-    /// Finds the storage of a directory.
-    pub fn begin(directory: &Path) -> PhaseCounters {
-        let meters = Meters::begin(Look::default(), &[directory.to_owned()], &[]);
+    /// Finds the storage of a directory; `None`: the operations use no directory of this machine.
+    pub fn begin(directory: Option<&Path>) -> PhaseCounters {
+        let files: Vec<_> = directory.into_iter().map(Path::to_owned).collect();
+        let meters = Meters::begin(Look::default(), &files, &[]);
         PhaseCounters { meters, clock: RealClock::shared(), foreign_bytes_per_s: Seen::default() }
     }
 
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_a_look_cannot_see_stays_unknown() {
-        let mut counters = PhaseCounters::begin(Path::new("/"));
+        let mut counters = PhaseCounters::begin(Some(Path::new("/")));
         let before = counters.look();
         let conditions = counters.since(&before, None);
         assert_eq!(conditions.run_queue_wait_ns, None);

@@ -7,7 +7,7 @@ use fsdyno_os::thread::{thread_id, usage};
 use fsdyno_probe::wait_of_this_thread_ns;
 use fsdyno_results::Latency;
 
-use super::operations::{Item, Scratch};
+use super::operations::Item;
 use super::{Event, Outcome, STAGE, Shared};
 
 /// Interval at which a percentile is published, ns: computing it costs some microseconds.
@@ -16,11 +16,10 @@ const P99_NS: u64 = 500_000_000;
 /// Waits at the gate, then does its share.
 pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
     let (task, cell) = (&shared.task, &shared.cells[number]);
-    let context = &*task.context;
     let share: Vec<&Item> = shared.share(number).collect();
     cell.set_thread(thread_id());
     let clock = RealClock::shared();
-    let mut scratch = Scratch::new(context);
+    let mut operate = (task.prepare)();
     let (mut latency, mut part) = (Distributed::default(), Distributed::default());
     let mut outcome = Outcome { done: Vec::with_capacity(share.len()), ..Outcome::default() };
     shared.send(Event::Ready(number));
@@ -41,14 +40,14 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
         }
         cell.turns_to(at);
         let begin_ns = clock.now_ns();
-        let answer = (task.perform)(context, item, &mut scratch);
+        let answer = operate(item);
         ended_ns = clock.now_ns();
         match answer {
-            Ok(()) => {
+            Ok(part_ns) => {
                 outcome.done.push(item.index);
                 latency.add(ended_ns.saturating_sub(begin_ns));
                 if task.has_part {
-                    part.add(scratch.part_ns);
+                    part.add(part_ns);
                 }
                 let ios = PerDirection { read: outcome.done.len() as u64, ..PerDirection::default() };
                 cell.publish(Published { ios, ..Published::default() });

@@ -20,6 +20,9 @@ const LATE: &str = "the server has not answered in time";
 /// The longest answer: a page of a list has at most 1,000 keys of 1,024 bytes, with some facts about each.
 const BODY_BYTES_MAX: usize = 4 << 20;
 
+/// The most bytes that one call receives: a whole object needs few calls.
+const PIECE_BYTES: u64 = 256 << 10;
+
 /// Asks a server one request after the other over one connection.
 pub struct ObjectClient {
     requests: Requests,
@@ -30,6 +33,8 @@ pub struct ObjectClient {
     carried: u64,
     /// Connections so far.
     pub connections: u64,
+    /// The longest body of an answer that is read, bytes.
+    pub body_bytes_max: usize,
     clock: RealClock,
     /// What is known of the server.
     pub server: ObjectServerFacts,
@@ -91,6 +96,7 @@ impl ObjectClient {
             stream: Some(connected.stream),
             carried: 0,
             connections: 1,
+            body_bytes_max: BODY_BYTES_MAX,
             clock,
             server,
         })
@@ -144,7 +150,7 @@ impl ObjectClient {
         }
         let mut come = Vec::new();
         let head = loop {
-            if self.receive(stream, &mut come, deadline_ns)? == 0 {
+            if self.receive(stream, &mut come, HEAD_BYTES_MAX, deadline_ns)? == 0 {
                 return Err(if come.is_empty() { None } else { Some("the connection ended within an answer".into()) });
             }
             if let Some(head) = ResponseHead::parse(&come).map_err(|fault| Some(fault.to_string()))? {
@@ -177,10 +183,15 @@ impl ObjectClient {
             if ended {
                 break;
             }
-            if reply.body.len() > BODY_BYTES_MAX {
+            if reply.body.len() > self.body_bytes_max {
                 return Err(Some("the answer is longer than any that was asked for".to_owned()));
             }
-            if self.receive(stream, &mut reply.body, deadline_ns)? == 0 {
+            let left = match head.body {
+                Body::Bytes(length) => length.saturating_sub(reply.body.len() as u64),
+                _ => 0,
+            };
+            let piece = left.clamp(HEAD_BYTES_MAX as u64, PIECE_BYTES) as usize;
+            if self.receive(stream, &mut reply.body, piece, deadline_ns)? == 0 {
                 match head.body {
                     Body::UntilClose => break,
                     _ => return Err(Some("the connection ended within an answer".to_owned())),
@@ -201,14 +212,20 @@ impl ObjectClient {
         Ok(reply)
     }
 
-    /// Appends what comes next; 0: the connection has ended.
-    fn receive(&self, stream: &mut Stream, come: &mut Vec<u8>, deadline_ns: u64) -> Result<usize, Option<String>> {
+    /// Appends what comes next, at most `piece` bytes; 0: the connection has ended.
+    fn receive(
+        &self,
+        stream: &mut Stream,
+        come: &mut Vec<u8>,
+        piece: usize,
+        deadline_ns: u64,
+    ) -> Result<usize, Option<String>> {
         // A server that sends one byte at a time never lets a receive wait.
         if self.clock.now_ns() > deadline_ns {
             return Err(Some(LATE.to_owned()));
         }
         let at = come.len();
-        come.resize(at + HEAD_BYTES_MAX, 0);
+        come.resize(at + piece, 0);
         let outcome = loop {
             match stream.receive(&mut come[at..]) {
                 Err(error) if super::is_closed(&error) => break Ok(0),

@@ -1,0 +1,174 @@
+//! `compare` where one of the places is an object store: whole objects against whole files, of the same number and sizes.
+
+use fsdyno_results::{Lane, Metric, Question, Severity, Study, TestRounds};
+use fsdyno_text::quantity::{bytes, count, latency};
+
+use super::phase::{Pace, Test};
+use super::site::{LISTINGS, SETS, Site, TESTS};
+use crate::Problem;
+use crate::compare::{Rounds, check_names};
+use crate::smallfiles::{WholeFile, judge_passes};
+use crate::study::{Caller, Place, StudyRun, planned_row};
+
+/// The options of a comparison with an object store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectCompareOptions {
+    /// Number of rounds; `None`: as for directories.
+    pub rounds: Option<u32>,
+    /// Requests at once: connections to a store, threads on a directory.
+    pub connections: u32,
+    /// The most seconds of a turn.
+    pub runtime_s: u32,
+    /// The names of the tests to run; empty: all.
+    pub only: Vec<String>,
+    /// The most requests to each store.
+    pub requests_max: u64,
+    /// Whether a bucket that keeps versions, or locks objects, is used too.
+    pub keeps: bool,
+    /// The filesystem type that a directory must have: `(name, type)`.
+    pub expected: Vec<(String, String)>,
+}
+
+/// The names of all tests.
+pub fn compare_names() -> impl Iterator<Item = &'static str> {
+    TESTS.iter().map(|test| test.pattern)
+}
+
+/// Compares the places; the first is the baseline.
+///
+/// # Errors
+/// When a place cannot be used, or the budget is too small; nothing is left on any place then.
+pub fn compare(places: &[Place], options: &ObjectCompareOptions, caller: Caller<'_>) -> Result<Study, Problem> {
+    if places.len() < 2 {
+        return Err(Problem::new("a comparison needs at least two paths")
+            .with_next("name them as in `fsdyno compare local=/data store=s3://BUCKET/PREFIX`"));
+    }
+    check_names(places)?;
+    let tests: Vec<&Test> = TESTS.iter().filter(|test| is_chosen(test, options)).collect();
+    let rounds = Rounds { asked: options.rounds, once: false, patterns: tests.len(), places: places.len() };
+    check_budget(&rounds, options)?;
+    let mut study_run = StudyRun::begin(Question::Compare, places, caller);
+    study_run.watcher.outline(&estimate(&rounds));
+    let mut sites = Vec::new();
+    let outcome = open_all(&mut study_run, places, options, &mut sites)
+        .and_then(|()| run_rounds(&mut study_run, &tests, &mut sites, rounds, options));
+    let stores: Vec<&str> =
+        places.iter().filter(|place| place.is_object_store()).map(|place| place.name.as_str()).collect();
+    let others: Vec<&str> =
+        places.iter().filter(|place| !place.is_object_store()).map(|place| place.name.as_str()).collect();
+    sites.into_iter().for_each(|site| site.close(&mut study_run));
+    if let Some(reason) = outcome? {
+        study_run.note("rounds", Severity::Info, reason);
+    }
+    study_run.note("rules", Severity::Info, rules(&stores, &others, options));
+    judge_passes(&mut study_run.study);
+    study_run.study.sentences = latencies(&study_run.study);
+    Ok(study_run.finish())
+}
+
+fn is_chosen(test: &Test, options: &ObjectCompareOptions) -> bool {
+    options.only.is_empty() || options.only.iter().any(|name| name == test.pattern)
+}
+
+fn open_all(
+    study_run: &mut StudyRun<'_>,
+    places: &[Place],
+    options: &ObjectCompareOptions,
+    sites: &mut Vec<Site>,
+) -> Result<(), Problem> {
+    let pace = Pace { threads: options.connections, limit_s: options.runtime_s };
+    for place in places {
+        let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
+        sites.push(Site::open(study_run, place, expected, (pace, options.keeps))?);
+    }
+    Ok(())
+}
+
+fn run_rounds(
+    study_run: &mut StudyRun<'_>,
+    tests: &[&Test],
+    sites: &mut [Site],
+    rounds: Rounds,
+    options: &ObjectCompareOptions,
+) -> Result<Option<String>, Problem> {
+    study_run.step_ms = Some(u64::from(options.runtime_s) * 1000);
+    rounds.run(study_run, &mut |study_run, pattern, target, round| {
+        let test = tests[pattern];
+        let mut row = planned_row(target, test.pattern, test.title, round, Vec::new());
+        let step = study_run.begin_step(target, test.title);
+        let done = sites[target].run(study_run, test, &step)?;
+        row.findings = done.findings;
+        crate::advice::advise(&mut row.findings, study_run.study.question);
+        row.phase = Some(done.record);
+        study_run.end_step(&step, row);
+        sites[target].check()
+    })
+}
+
+/// One sentence for each test that every place did: the median latency of one operation.
+fn latencies(study: &Study) -> Vec<String> {
+    let sentence = |test: &Test| {
+        let median = |target: usize| {
+            let rounds = TestRounds::of_rows(study.repeats(target, test.pattern));
+            let ns = rounds.value(Metric::P50(Lane::Operation)).filter(|_| rounds.counts(Metric::Operations))?;
+            Some(format!("{} on {}", latency(ns), study.targets[target].name))
+        };
+        let all: Option<Vec<String>> = (0..study.targets.len()).map(median).collect();
+        Some(format!("{}: median latency {}.", test.pattern, all?.join(", ")))
+    };
+    TESTS.iter().filter_map(sentence).collect()
+}
+
+/// The most requests to a store, and the most bytes to and from it.
+fn at_most(rounds: u32) -> (u64, u64) {
+    let of = |test: &Test| {
+        let (set, many) = (&SETS[test.set], if test.act == WholeFile::List { LISTINGS } else { SETS[test.set].count });
+        let moves = matches!(test.act, WholeFile::Write | WholeFile::Read);
+        (u64::from(many), if moves { u64::from(many) * set.object_bytes } else { 0 })
+    };
+    let (requests, moved) = TESTS.iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let removed: u64 = SETS.iter().map(|set| u64::from(set.count)).sum();
+    (requests * u64::from(rounds) + removed, moved * u64::from(rounds))
+}
+
+fn check_budget(rounds: &Rounds, options: &ObjectCompareOptions) -> Result<(), Problem> {
+    let (needed, _) = at_most(rounds.most());
+    if needed <= options.requests_max {
+        return Ok(());
+    }
+    let what = format!(
+        "a budget of {} requests is too small: {} rounds may need {}",
+        count(options.requests_max),
+        rounds.most(),
+        count(needed)
+    );
+    Err(Problem::new(what).with_next(format!("use --budget {needed}, or fewer --rounds")))
+}
+
+fn estimate(rounds: &Rounds) -> String {
+    let (requests, moved) = at_most(rounds.most());
+    format!("at most {} requests to each store, with {}", count(requests), bytes(moved))
+}
+
+/// The conditions that a reader must know.
+fn rules(stores: &[&str], directories: &[&str], options: &ObjectCompareOptions) -> String {
+    let [small, large] = &SETS;
+    let mut text = format!(
+        "each round writes, reads and removes {} objects or files of 4 KiB, and writes and reads {} of 1 MiB, {} at once; \
+         a turn ends after {} s at the latest; {}: each request whole, over one connection for each worker, nothing \
+         done again",
+        small.count,
+        large.count,
+        options.connections,
+        options.runtime_s,
+        stores.join(", ")
+    );
+    if !directories.is_empty() {
+        text.push_str(&format!(
+            "; {}: a file counts as written when it is synced; this machine drops the file's pages before it reads; a \
+             cache of the mount's own program is not dropped, and not visible; names and attributes may be in memory",
+            directories.join(", ")
+        ));
+    }
+    text
+}
