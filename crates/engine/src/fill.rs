@@ -25,20 +25,28 @@ fn by_avx2(to: &mut [u8], from: &[u8], key: u64) {
     const WORDS: usize = 8;
 
     let keys = _mm256_set1_epi64x(key.cast_signed());
+    let mix = |to: &mut [u8; WORD], from: &[u8; WORD]| {
+        // SAFETY: both references cover the bytes that are read and written, which need not be aligned.
+        unsafe {
+            let mixed = _mm256_xor_si256(_mm256_loadu_si256(from.as_ptr().cast()), keys);
+            _mm256_storeu_si256(to.as_mut_ptr().cast(), mixed);
+        }
+    };
     let (to_runs, to_rest) = to.as_chunks_mut::<{ WORDS * WORD }>();
-    let (from_runs, _) = from.as_chunks::<{ WORDS * WORD }>();
-    let done = to_runs.len() * WORDS * WORD;
+    let (from_runs, from_rest) = from.as_chunks::<{ WORDS * WORD }>();
+    let from_rest = from_runs.get(to_runs.len()).map_or(from_rest, <[u8; WORDS * WORD]>::as_slice);
     for (to, from) in to_runs.iter_mut().zip(from_runs) {
         for (to, from) in to.as_chunks_mut::<WORD>().0.iter_mut().zip(from.as_chunks::<WORD>().0) {
-            // SAFETY: both references cover the bytes that are read and written, which need not be aligned.
-            unsafe {
-                let mixed = _mm256_xor_si256(_mm256_loadu_si256(from.as_ptr().cast()), keys);
-                _mm256_storeu_si256(to.as_mut_ptr().cast(), mixed);
-            }
+            mix(to, from);
         }
     }
+    let (to_words, to_rest) = to_rest.as_chunks_mut::<WORD>();
+    let (from_words, from_rest) = (from_rest.as_chunks::<WORD>().0, &from_rest[to_words.len() * WORD..]);
+    for (to, from) in to_words.iter_mut().zip(from_words) {
+        mix(to, from);
+    }
     if !to_rest.is_empty() {
-        fsdyno_workload::xor_with_key(to_rest, &from[done..], key);
+        fsdyno_workload::xor_with_key(to_rest, from_rest, key);
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn seal(plan: &WorkerPlan) -> Option<Seal> {
     let verify = plan.job.verify.as_ref()?;
     let interval = interval(&plan.job).and_then(|bytes| bytes.try_into().ok());
     let seal = Seal::new(verify, &plan.job.content, interval, plan.thread_number, plan.run_mark);
-    Some(seal.with_crc32c(fsdyno_engine::checksum::crc32c()))
+    Some(seal.with_instructions(fsdyno_engine::checksum::crc32c(), fsdyno_engine::fill::stores()))
 }
 
 /// Bytes between headers when the job does not say. With several block sizes all of them must be multiples of it, so

@@ -10,6 +10,7 @@ use crate::random::Slot;
 use crate::verify::Seal;
 use pieces::Pieces;
 
+pub(crate) use pieces::{POOL_BYTES, Pool, STEP, mix, pool};
 pub use pieces::{RepeatedBlocks, Stores, xor_with_key};
 
 /// The content of a worker's write buffers.

@@ -13,10 +13,12 @@ mod pattern;
 use std::fmt::Write as _;
 
 pub use digest::crc32c;
+use fill::Fill;
 use fsdyno_job::{Content, Verify, VerifyKind};
 use header::{Header, MAGIC};
 use pattern::Repeated;
 
+use crate::content::Stores;
 use crate::op::Op;
 
 /// Number of low bits of the seed that hold the number of the write; the run's mark is above.
@@ -32,6 +34,7 @@ const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
 pub struct Seal {
     kind: VerifyKind,
     crc32c: digest::Crc32c,
+    fill: Fill,
     /// Bytes between headers; `None`: one header for the whole request.
     interval: Option<usize>,
     /// Offset of the header in its interval, bytes.
@@ -103,6 +106,7 @@ impl Seal {
         Seal {
             kind: verify.kind,
             crc32c,
+            fill: Fill::new(),
             interval: verify.interval.or(interval).map(|bytes| bytes as usize),
             header_offset: verify.header_offset as usize,
             data,
@@ -111,9 +115,11 @@ impl Seal {
         }
     }
 
-    /// Uses another implementation of [`crc32c`].
-    pub fn with_crc32c(self, crc32c: fn(&[u8]) -> u32) -> Seal {
-        Seal { crc32c, ..self }
+    /// Uses other implementations of [`crc32c`] and of [`Stores`].
+    pub fn with_instructions(mut self, crc32c: fn(&[u8]) -> u32, stores: Stores) -> Seal {
+        self.crc32c = crc32c;
+        self.fill.stores = stores;
+        self
     }
 
     /// Whether [`seal`](Seal::seal) overwrites every byte of a buffer.
@@ -160,8 +166,9 @@ impl Seal {
         let intervals = buffer.chunks_exact_mut(interval).zip((offset..).step_by(interval));
         for (chunk, offset) in intervals {
             let seed = self.mark | number & NUMBERS;
+            // The header is put over the first of these bytes: whole words are filled faster.
+            self.fill(chunk, seed, offset);
             if chunk.len() < header_length {
-                self.fill(chunk, seed, offset);
                 continue;
             }
             let header = Header {
@@ -174,7 +181,6 @@ impl Seal {
                 number: number as u16,
                 crc: 0,
             };
-            self.fill(&mut chunk[header_length..], seed, offset);
             self.put_header(chunk, &header);
         }
     }
@@ -182,7 +188,7 @@ impl Seal {
     /// Computes the data of an interval at this offset, if they follow from the header.
     fn fill(&self, data: &mut [u8], seed: u64, offset: u64) {
         if matches!(self.data, Data::Random) {
-            fill::fill(data, seed.wrapping_add(offset.wrapping_mul(OFFSET_FACTOR)));
+            self.fill.fill(data, seed.wrapping_add(offset.wrapping_mul(OFFSET_FACTOR)));
         }
     }
 
@@ -271,7 +277,7 @@ impl Seal {
         let header = Header::read(received).filter(|_| self.header_length_of(received) == self.header_length())?;
         match &self.data {
             Data::Random if header.is_ours() => {
-                self.fill(chunk.get_mut(self.header_length()..)?, header.seed, mismatch.offset);
+                self.fill(&mut chunk, header.seed, mismatch.offset);
             }
             Data::Pattern(_) => {}
             Data::Random | Data::Content => return None,

@@ -1,5 +1,7 @@
 //! Blocks of which a given part compresses, and of which a given share repeats earlier blocks.
 
+use std::sync::OnceLock;
+
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -7,7 +9,10 @@ use crate::random::Tausworthe;
 
 /// Length of the pool of random bytes that every block is made of; each piece combines it with a key of its own. The
 /// pool stays in the first cache, and no compressor finds one piece in another.
-const POOL_BYTES: usize = 4096;
+pub(crate) const POOL_BYTES: usize = 4096;
+
+/// The pool.
+pub(crate) type Pool = [u8; POOL_BYTES];
 
 /// Seed of the pool. It is the same for all workers, because they share the blocks of a working set.
 const POOL_SEED: u64 = 0x5ca1_ab1e;
@@ -15,8 +20,18 @@ const POOL_SEED: u64 = 0x5ca1_ab1e;
 /// Length of a piece of blocks that do not compress, bytes.
 const PIECE_BYTES: usize = POOL_BYTES;
 
+/// The pool of all workers, made when the first one asks.
+pub(crate) fn pool() -> &'static Pool {
+    static POOL: OnceLock<Box<Pool>> = OnceLock::new();
+    POOL.get_or_init(|| {
+        let mut pool = Box::new([0; POOL_BYTES]);
+        Xoshiro256PlusPlus::seed_from_u64(POOL_SEED).fill_bytes(pool.as_mut_slice());
+        pool
+    })
+}
+
 /// An odd number, so that its multiples reach all numbers of 64 bits.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Blocks of one worker that others may repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +80,7 @@ pub fn xor_with_key(to: &mut [u8], from: &[u8], key: u64) {
 /// Makes the blocks of one worker.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
-    pool: Box<[u8; POOL_BYTES]>,
+    pool: &'static Pool,
     /// Length of a piece, bytes; then the percentage of random bytes. The rest of a piece is zeroes or the pattern.
     piece: usize,
     random: usize,
@@ -89,12 +104,10 @@ impl Pieces {
         if content.zero || content.compress.is_none() && (content.dedupe.is_none() || content.pattern.is_some()) {
             return None;
         }
-        let mut pool = Box::new([0; POOL_BYTES]);
-        Xoshiro256PlusPlus::seed_from_u64(POOL_SEED).fill_bytes(pool.as_mut_slice());
         let (percent, chunk) = content.compress.map_or((0, PIECE_BYTES), |(percent, chunk)| (percent, chunk as usize));
         let piece = if chunk == 0 { usize::MAX } else { chunk };
         Some(Pieces {
-            pool,
+            pool: pool(),
             piece,
             random: 100 - percent.min(100) as usize,
             rest: content.pattern.clone().unwrap_or_default(),
@@ -179,7 +192,7 @@ impl Pieces {
 }
 
 /// The finaliser of splitmix64: results for neighbouring numbers are unrelated.
-fn mix(number: u64) -> u64 {
+pub(crate) fn mix(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)

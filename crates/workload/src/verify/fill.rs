@@ -1,45 +1,29 @@
 //! Random bytes that are computed from a number, so that the expected content of a block can be computed from its
 //! header.
 //!
-//! The generator is multiplicative congruential: one multiplication for each word. Compressors and devices that look
-//! for equal blocks find nothing in it.
+//! They are those of the pool that all blocks are made of, combined with a key that follows from the number.
 
-/// A multiplier for 64 bits (Steele and Vigna, "Computationally easy, spectrally good multipliers").
-const MULTIPLIER: u64 = 0xF135_7AEA_2E62_A9C5;
+use crate::content::{POOL_BYTES, Pool, STEP, Stores, mix, pool};
 
-/// Words per turn. The loop is unrolled by hand, because a build for size does not unroll it. Each lane is a sequence
-/// of its own, so that a multiplication need not wait for the one before it.
-const LANES: usize = 8;
-
-const WORD: usize = size_of::<u64>();
-
-/// The step of each lane: the step of all lanes together.
-const STRIDE: u64 = MULTIPLIER.wrapping_pow(LANES as u32);
-
-/// The finaliser of splitmix64.
-fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mixed = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
+/// Computes the bytes that belong to a number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fill {
+    pool: &'static Pool,
+    pub(super) stores: Stores,
 }
 
-/// Fills a buffer with the bytes that belong to `number`.
-pub(super) fn fill(buffer: &mut [u8], number: u64) {
-    // An even number would become 0.
-    let mut lanes = [mixed(number) | 1; LANES];
-    for lane in 1..LANES {
-        lanes[lane] = lanes[lane - 1].wrapping_mul(MULTIPLIER);
+impl Fill {
+    pub(super) fn new() -> Fill {
+        Fill { pool: pool(), stores: Stores::WORDS }
     }
-    let (runs, rest) = buffer.as_chunks_mut::<{ LANES * WORD }>();
-    for run in runs {
-        for (word, lane) in run.as_chunks_mut::<WORD>().0.iter_mut().zip(&mut lanes) {
-            *word = lane.to_le_bytes();
-            *lane = lane.wrapping_mul(STRIDE);
+
+    /// Fills a buffer with the bytes that belong to `number`.
+    pub(super) fn fill(&self, buffer: &mut [u8], number: u64) {
+        let mut number = number;
+        for part in buffer.chunks_mut(POOL_BYTES) {
+            (self.stores.xor)(part, self.pool, mix(number));
+            number = number.wrapping_add(STEP);
         }
-    }
-    for (word, lane) in rest.chunks_mut(WORD).zip(lanes) {
-        word.copy_from_slice(&lane.to_le_bytes()[..word.len()]);
     }
 }
 
@@ -51,7 +35,7 @@ mod tests {
 
     fn filled(length: usize, number: u64) -> Vec<u8> {
         let mut buffer = vec![0; length];
-        fill(&mut buffer, number);
+        Fill::new().fill(&mut buffer, number);
         buffer
     }
 
@@ -69,9 +53,8 @@ mod tests {
         let blocks: Vec<u8> = (0..1024).flat_map(|number| filled(4096, number)).collect();
         let words: HashSet<&[u8]> = blocks.chunks(8).collect();
         assert_eq!(words.len(), blocks.len() / 8);
-        // Only the lowest bits of each word are not evenly distributed.
         let mut counts = [0_u32; 256];
-        blocks.chunks(8).for_each(|word| word[1..].iter().for_each(|&byte| counts[usize::from(byte)] += 1));
-        assert!(counts.iter().all(|&count| (13_700..15_000).contains(&count)), "each value about 14336 times");
+        blocks.chunks(8).for_each(|word| word.iter().for_each(|&byte| counts[usize::from(byte)] += 1));
+        assert!(counts.iter().all(|&count| (15_700..17_100).contains(&count)), "each value about 16384 times");
     }
 }
