@@ -15,6 +15,7 @@ pub mod checksum;
 mod choice;
 mod completions;
 mod contract;
+pub mod draws;
 pub mod fill;
 mod null;
 mod object_tally;

@@ -276,6 +276,7 @@ impl<'run> Worker<'run> for Task<'run> {
                 return None;
             }
         };
+        generator.made_by(fsdyno_engine::draws::sums());
         let content = (job.pattern.access.writes && job.submission.engine.uses_buffers()).then(|| {
             let mut content = content(plan);
             // Every buffer is filled once; what must change per I/O is changed per I/O.

@@ -32,8 +32,34 @@ impl BlockMap {
     }
 
     /// The first free block at or after `block`; after the end the search continues from the start.
+    #[inline]
     pub(crate) fn free_from(&self, block: u64) -> Option<u64> {
+        let clear = self.levels[0].get((block / 64) as usize).map_or(0, |word| !word & (u64::MAX << (block % 64)));
+        let near = block / 64 * 64 + u64::from(clear.trailing_zeros());
+        if clear != 0 && near < self.blocks { Some(near) } else { self.free_farther(block) }
+    }
+
+    #[inline(never)]
+    fn free_farther(&self, block: u64) -> Option<u64> {
         self.free_above(block).or_else(|| self.free_above(0))
+    }
+
+    /// Marks `count` blocks from `block` on as used if all of them are free, and if one word has their bits. Returns
+    /// whether it did.
+    #[inline]
+    pub(crate) fn take(&mut self, block: u64, count: u64) -> bool {
+        let within = block % 64 + count <= 64 && count < 64 && block + count <= self.blocks;
+        let Some(word) = self.levels[0].get_mut((block / 64) as usize).filter(|_| within) else { return false };
+        let bits = ((1 << count) - 1) << (block % 64);
+        if *word & bits != 0 {
+            return false;
+        }
+        *word |= bits;
+        if *word == u64::MAX {
+            // Also marks the word as full, in the levels above.
+            self.set(block);
+        }
+        true
     }
 
     /// Number of free blocks in a row from `block` on, at most `wanted`.
@@ -56,6 +82,7 @@ impl BlockMap {
         (block..self.blocks.min(block.saturating_add(count))).for_each(|at| self.set(at));
     }
 
+    #[inline(never)]
     fn set(&mut self, block: u64) {
         let mut bit = block;
         for level in &mut self.levels {
@@ -111,6 +138,8 @@ mod tests {
                 let wanted = 1 + (state >> 50) % 100;
                 let run = (free..blocks.min(free + wanted)).take_while(|&at| !flags[at as usize]).count() as u64;
                 assert_eq!(map.free_run(free, wanted), run);
+                let (cut, one_word) = (run < wanted, free / 64 == (free + wanted - 1) / 64 && wanted < 64);
+                assert_eq!(map.take(free, wanted), one_word && !cut, "{wanted} of {blocks} blocks from {free}");
                 map.mark(free, run);
                 flags[free as usize..(free + run) as usize].fill(true);
             }

@@ -80,12 +80,18 @@ impl Extent {
 
     /// Number of requests of `size` bytes that are left in this pass.
     pub(crate) fn requests_left(&self, size: u64) -> u64 {
+        let (ios, bytes) = self.left();
+        bytes.div_ceil(size).min(ios)
+    }
+
+    /// Number of requests and of bytes until nothing follows in this pass. The last request may have more bytes.
+    pub(crate) fn left(&self) -> (u64, u64) {
         if self.time_based {
-            return u64::MAX;
+            return (u64::MAX, u64::MAX);
         }
         let bytes = self.bytes.saturating_sub(self.issued_bytes);
-        let bytes = bytes.min(self.pass_bytes.saturating_sub(self.issued_bytes - self.bytes_before));
-        bytes.div_ceil(size).min(self.ios.saturating_sub(self.issued_ios))
+        let of_pass = self.pass_bytes.saturating_sub(self.issued_bytes - self.bytes_before);
+        (self.ios.saturating_sub(self.issued_ios), bytes.min(of_pass))
     }
 
     #[inline]

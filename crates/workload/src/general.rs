@@ -37,6 +37,8 @@ pub(crate) struct General {
     /// Whether each block is trimmed and then written. Not so if writes and trims have different sizes, because they
     /// then move independently.
     pairs: bool,
+    /// The direction of all requests, if usual requests are made several at a time.
+    runs: Option<Direction>,
 }
 
 /// Chooses the direction of the next request.
@@ -104,8 +106,15 @@ impl General {
     pub(crate) fn new(workload: &Workload, seeds: Seeds) -> Self {
         let wide = workload.pattern.generator == Some(fsdyno_job::RandomGenerator::Tausworthe64);
         let sizes = &workload.pattern.block_size;
+        let placement = Placement::new(workload, seeds);
+        let extras = Syncs::asked_for(&workload.durability) || workload.trims.is_some() || workload.backlog.is_some();
+        let runs = match workload.direction_mix() {
+            DirectionMix::Only(direction) if !extras && !workload.serves_again() => Some(direction),
+            _ => None,
+        };
         General {
-            placement: Placement::new(workload, seeds),
+            runs: runs.filter(|direction| placement.runs(*direction)),
+            placement,
             service: Service::new(workload, &seeds, wide),
             chooser: Chooser::new(workload, &seeds),
             syncs: Syncs::new(&workload.durability, workload.files.len()),
@@ -137,6 +146,10 @@ impl General {
             block.numbers = Some(Box::new([UNNUMBERED; BLOCK_OPS]));
         }
         while block.len < BLOCK_OPS {
+            self.run(block);
+            if block.len == BLOCK_OPS {
+                break;
+            }
             let Some((op, number)) = self.held.take().or_else(|| self.step()) else {
                 return if block.len > 0 { Refill::Ops } else { Refill::Done };
             };
@@ -153,6 +166,20 @@ impl General {
             block.len += 1;
         }
         Refill::Ops
+    }
+
+    /// Makes usual requests, several at a time, up to a request that [`step`](General::step) must make.
+    fn run(&mut self, block: &mut Block) {
+        let Some(direction) = self.runs.filter(|_| self.held.is_none() && !self.passed) else { return };
+        let (ios, bytes) = self.extent.left();
+        let ops = &mut block.ops[block.len..];
+        let most = (ops.len() as u64).min(ios) as usize;
+        let (count, moved) = self.placement.run(direction, kind_of(direction), &mut ops[..most], bytes);
+        self.extent.issue(count as u64, moved);
+        if direction == Direction::Write {
+            self.extent.write(moved);
+        }
+        block.len += count;
     }
 
     /// From now on requests obey these zones of the only file.

@@ -16,7 +16,7 @@ use crate::pacing::{Deadlines, Pacer};
 use crate::permutation::{Lookahead, Permutation};
 use crate::plain::{Directions, OffsetOrder, Plain, ZonedOrder};
 use crate::priorities::Priorities;
-use crate::random::{Seeds, Slot, Tausworthe};
+use crate::random::{Seeds, Slot, SumDraws, Tausworthe};
 use crate::random_map::permutation_seed;
 use crate::recorded::{LogError, LogInput, Recorded};
 use crate::replay::{Replay, writes_before_sync};
@@ -66,6 +66,15 @@ impl Generator {
         };
         let pacer = Pacer::new(&workload.pacing, seeds.of(Slot::Arrival));
         Ok(Generator { source, pacer, priorities: Priorities::new(&workload.priority_shares) })
+    }
+
+    /// Sets the instructions that sum the draws of a normal distribution.
+    pub fn made_by(&mut self, sum_draws: SumDraws) {
+        if let Source::Plain(plain) = &mut self.source
+            && let OffsetOrder::Skewed(ranks) = &mut plain.order
+        {
+            ranks.made_by(sum_draws);
+        }
     }
 
     /// Makes the first `writes` writes of the workload again, as reads without a pace. Writes to the files and

@@ -47,7 +47,7 @@ pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
 pub use newest::greatest_common_divisor;
 pub use op::{BLOCK_OPS, Block, NO_INSTANT, Op, OpKind, TRIMMED, UNNUMBERED};
-pub use random::random_seeds;
+pub use random::{LANES, LaneRegisters, LaneSums, SUMMED_DRAWS, SumDraws, Summing, random_seeds, sum_draws};
 pub use recorded::{LogError, LogInput, MergeError, ReplayedFile, Summary, TraceToMerge, merge};
 pub use saved::{LastWrites, SavedState, StateError};
 pub use verify::{Expected, Mismatch, Seal, crc32c};

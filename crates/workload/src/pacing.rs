@@ -50,13 +50,19 @@ impl Rate {
     /// Issues a request and returns its intended start, ns.
     #[inline]
     fn issue(&mut self, length: u64) -> u64 {
-        let due_ns = self.due_ns();
-        let cost = self.cost(length);
         if self.arrivals.is_some() {
-            self.arrive(cost);
+            let due_ns = self.due_ns();
+            self.arrive(self.cost(length));
             return due_ns;
         }
-        self.rest += cost;
+        self.issue_evenly(length)
+    }
+
+    /// Issues a request of a rate without arrivals of their own.
+    #[inline]
+    fn issue_evenly(&mut self, length: u64) -> u64 {
+        let due_ns = self.whole_ns.saturating_add(self.time_ns(self.rest));
+        self.rest += self.cost(length);
         if self.rest >= self.per_second {
             self.finish_seconds();
         }
@@ -131,9 +137,26 @@ impl Pacer {
     /// Stamps the requests of the block.
     pub(crate) fn stamp(&mut self, block: &mut Block) {
         let stamps = block.intended_ns.get_or_insert_with(|| Box::new([0; BLOCK_OPS]));
+        let ops = &block.ops[..block.len];
+        let Some(first) = ops.first().copied() else { return };
+        let stamps = ops.iter().zip(&mut stamps[..]);
+        // Syncs have no rate.
+        let rate = self.rates.get_mut(first.kind as usize).and_then(Option::as_mut);
+        if let (Some(Rate { arrivals: None, .. }), Some(origin_ns), true) =
+            (&rate, self.origin_ns, ops.iter().all(|op| op.kind == first.kind))
+            && let Some(rate) = rate
+        {
+            // Starts of one direction do not go back.
+            let mut intended_ns = self.latest_ns;
+            for (op, stamp) in stamps {
+                intended_ns = rate.issue_evenly(op.length);
+                *stamp = intended_ns.saturating_sub(origin_ns);
+            }
+            self.latest_ns = self.latest_ns.max(intended_ns);
+            return;
+        }
         let mut latest_ns = self.latest_ns;
-        for (op, stamp) in block.ops[..block.len].iter().zip(&mut stamps[..]) {
-            // Syncs have no rate.
+        for (op, stamp) in stamps {
             let rate = self.rates.get_mut(op.kind as usize).and_then(Option::as_mut);
             let intended_ns = rate.map_or(latest_ns, |rate| rate.issue(op.length));
             *stamp = intended_ns.saturating_sub(*self.origin_ns.get_or_insert(intended_ns));

@@ -2,7 +2,9 @@
 
 use fsdyno_job::{Direction, PerDirection, RandomGenerator};
 
+use crate::block_map::BlockMap;
 use crate::device_zones::DeviceZones;
+use crate::op::{Op, OpKind};
 use crate::random::{Seeds, Slot, Stream};
 use crate::random_map::Cover;
 use crate::sizes::Sizes;
@@ -297,13 +299,8 @@ impl Placement {
         {
             let unit = self.units[direction];
             let block = (found.offset - file.window.start) / unit;
-            let run = map.free_run(block, length.div_ceil(unit));
-            // After the last whole block, the rest of the range is free for the last request.
-            let room = if block + run == file.window.length() / unit { remaining } else { run * unit };
-            if length > room {
-                length = if self.follows_fio { room } else { sizes.at_most(room) };
-            }
-            map.mark(block, length.div_ceil(unit));
+            let cut = if self.follows_fio { None } else { Some(&*sizes) };
+            length = mark(map, block, length, unit, remaining, file.window.length(), cut);
         }
         file.last_start[direction] = found.offset;
         file.position[direction] = found.offset + length;
@@ -313,6 +310,64 @@ impl Placement {
             strided.count(length);
         }
         Some(Spot { offset: file.start + found.offset, length, wrapped: found.wrapped })
+    }
+
+    /// Whether [`Placement::run`] can place requests of this direction.
+    pub(crate) fn runs(&self, direction: Direction) -> bool {
+        let [file] = self.files.as_slice() else { return false };
+        let whole = file.ranks.is_none() && self.sequence.is_none() && self.zones.is_none() && self.strided.is_none();
+        let one_way = !self.sizes_by_sequence && !self.writes_follow && self.skip == 0 && self.per_draw == 1;
+        let narrow = matches!(self.offsets, Stream::Narrow(_));
+        let known = matches!(file.covers[self.cover_of[direction]], Cover::Map(_) | Cover::None);
+        whole && one_way && narrow && known && self.random && self.random_percent[direction] >= 100
+    }
+
+    /// Places the next requests of this kind in the only file, as [`Placement::place`] does one of them, until they have
+    /// `bytes` bytes. Ends before a request for which other rules count: nothing of it is drawn. Returns the number of
+    /// requests and their bytes.
+    pub(crate) fn run(&mut self, direction: Direction, kind: OpKind, ops: &mut [Op], bytes: u64) -> (usize, u64) {
+        let unit = self.units[direction];
+        let Placement { files, sizes, cover_of, offsets, device_zones: None, .. } = self else { return (0, 0) };
+        let ([file], Stream::Narrow(stream)) = (files.as_mut_slice(), offsets) else { return (0, 0) };
+        let File { start, length: mapped, done: false, .. } = *file else { return (0, 0) };
+        let (sizes, cover) = (&mut sizes[direction], &mut file.covers[cover_of[direction]]);
+        // Without a map, the last request may begin where only the smallest size fits.
+        let blocks = match cover {
+            Cover::None if mapped >= sizes.min() => (mapped - sizes.min()) / unit + 1,
+            _ => mapped / unit,
+        };
+        let bytes = if self.ends_by_bytes { bytes.min(mapped.saturating_sub(file.passed)) } else { bytes };
+        let (mut count, mut moved, mut last) = (0, 0, 0..0);
+        for op in ops {
+            if moved >= bytes {
+                break;
+            }
+            let before = *stream;
+            let drawn = stream.below(blocks);
+            let block = match cover {
+                Cover::Map(map) => map.free_from(drawn),
+                _ => Some(drawn),
+            };
+            let spot = block.and_then(|block| Some((block, sizes.draw(mapped - block * unit)?)));
+            let Some((block, mut length)) = spot else {
+                *stream = before;
+                break;
+            };
+            if let Cover::Map(map) = cover {
+                let cut = if self.follows_fio { None } else { Some(&*sizes) };
+                length = mark(map, block, length, unit, mapped - block * unit, mapped, cut);
+            }
+            last = block * unit..block * unit + length;
+            op.aim(start + last.start, length, kind);
+            op.priority = 0;
+            (count, moved) = (count + 1, moved + length);
+        }
+        if count > 0 {
+            (file.last_start[direction], file.position[direction]) = (last.start, last.end);
+            file.passed += moved;
+            file.trimmed = direction == Direction::Trim;
+        }
+        (count, moved)
     }
 
     /// `zonemode=strided`: moves or restarts the window when that is due.
@@ -457,6 +512,42 @@ impl Placement {
     fn sized_as(&self, direction: Direction, random: bool) -> Direction {
         sized_as(self.sizes_by_sequence, direction, random)
     }
+}
+
+/// Marks the blocks of a request as used. Returns its length: if its blocks are not all free, the largest of `sizes` that
+/// fits, or all that is free. `remaining`: bytes up to the end of the mapped range, which has `mapped` bytes.
+#[inline(always)]
+fn mark(
+    map: &mut BlockMap,
+    block: u64,
+    length: u64,
+    unit: u64,
+    remaining: u64,
+    mapped: u64,
+    sizes: Option<&Sizes>,
+) -> u64 {
+    // Divisions are slow, and most requests have the smallest size.
+    let wanted = if length <= unit { 1 } else { length.div_ceil(unit) };
+    if map.take(block, wanted) { length } else { mark_some(map, block, length, unit, remaining, mapped, sizes) }
+}
+
+/// The same, where blocks are not all free or lie in several words of the map.
+#[inline(never)]
+fn mark_some(
+    map: &mut BlockMap,
+    block: u64,
+    length: u64,
+    unit: u64,
+    remaining: u64,
+    mapped: u64,
+    sizes: Option<&Sizes>,
+) -> u64 {
+    let free = map.free_run(block, length.div_ceil(unit));
+    // After the last whole block, the rest of the range is free for the last request.
+    let room = if block + free == mapped / unit { remaining } else { free * unit };
+    let length = if length > room { sizes.map_or(room, |sizes| sizes.at_most(room)) } else { length };
+    map.mark(block, length.div_ceil(unit));
+    length
 }
 
 fn per_direction<T>(value: impl Fn(Direction) -> T) -> PerDirection<T> {

@@ -3,6 +3,11 @@
 //! Every stream has its own seed, so that an additional draw in one of them (a size, a direction) does not change the
 //! others. Seeds and generators give fio 3.42's sequences.
 
+mod lanes;
+
+pub(crate) use lanes::Lanes;
+pub use lanes::{LANES, LaneRegisters, LaneSums, SUMMED_DRAWS, SumDraws, Summing, sum_draws};
+
 /// The streams of one worker, by the index of their seed in the worker's seeds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Slot {
@@ -97,20 +102,26 @@ impl Tausworthe {
     /// A uniform draw from 0..limit, rounded as a double, as in fio.
     #[inline]
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        let draw = u64::from(self.draw());
-        // A double keeps 53 bits of the product, so that it rounds up to the next integer from just below it. A
-        // double is computed only in that case and where the product has more than 64 bits.
-        let product = limit.wrapping_mul(draw);
-        if limit <= 1 << 32 && (product as u32) < u32::MAX - (1 << 11) {
-            return product >> 32;
-        }
-        below_as_double(limit, draw)
+        scaled(self.draw(), limit)
     }
 
     /// A uniform draw from 1..=100.
     pub(crate) fn percent(&mut self) -> u32 {
         1 + self.below(100) as u32
     }
+}
+
+/// A draw as a number of 0..limit.
+#[inline]
+pub(crate) fn scaled(draw: u32, limit: u64) -> u64 {
+    let draw = u64::from(draw);
+    // A double keeps 53 bits of the product, so that it rounds up to the next integer from just below it. A
+    // double is computed only in that case and where the product has more than 64 bits.
+    let product = limit.wrapping_mul(draw);
+    if limit <= 1 << 32 && (product as u32) < u32::MAX - (1 << 11) {
+        return product >> 32;
+    }
+    below_as_double(limit, draw)
 }
 
 /// Whether a double holds every product of 32 bits and `limit`, so that [`Tausworthe::below`] is plain integer
@@ -176,6 +187,7 @@ impl Stream {
     }
 
     /// A uniform draw from 0 to 1.
+    #[inline]
     pub(crate) fn fraction(&mut self) -> f64 {
         match self {
             Stream::Narrow(stream) => f64::from(stream.draw()) / 4_294_967_296.0,

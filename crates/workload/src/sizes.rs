@@ -21,11 +21,19 @@ enum Kind {
         max: u64,
         unaligned: bool,
     },
-    /// Sizes with the upper end of their share (from 0 to 1), the smallest share first.
+    /// Sizes with the upper end of their share, the smallest share first.
     Split {
-        parts: Vec<(f64, u64)>,
+        parts: Vec<Part>,
         min: u64,
     },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The upper end of the share, from 0 to 1; then the first draw of 32 bits that is not below it.
+    share: f64,
+    draw: u64,
+    size: u64,
 }
 
 impl Sizes {
@@ -45,6 +53,7 @@ impl Sizes {
     }
 
     /// The smallest size, bytes.
+    #[inline]
     pub(crate) fn min(&self) -> u64 {
         match self.kind {
             Kind::Fixed(size) => size,
@@ -54,6 +63,7 @@ impl Sizes {
 
     /// Draws the next size that fits into `remaining` bytes; sizes that are too large are drawn again. `None` if not
     /// even the smallest size fits.
+    #[inline(always)]
     pub(crate) fn draw(&mut self, remaining: u64) -> Option<u64> {
         if self.min() > remaining {
             return None;
@@ -70,12 +80,13 @@ impl Sizes {
     pub(crate) fn at_most(&self, room: u64) -> u64 {
         match &self.kind {
             Kind::Split { parts, min } => {
-                parts.iter().map(|part| part.1).filter(|size| *size <= room).max().unwrap_or(*min)
+                parts.iter().map(|part| part.size).filter(|size| *size <= room).max().unwrap_or(*min)
             }
             Kind::Fixed(_) | Kind::Range { .. } => room,
         }
     }
 
+    #[inline(always)]
     fn draw_once(&mut self, remaining: u64) -> u64 {
         match &self.kind {
             Kind::Fixed(size) => *size,
@@ -86,10 +97,18 @@ impl Sizes {
                 size.min(*max)
             }
             Kind::Split { parts, .. } => {
-                let fraction = self.stream.fraction();
                 // If a size does not fit, the next one with a larger share is used.
-                let fits = |part: &&(f64, u64)| fraction < part.0 && part.1 <= remaining;
-                parts.iter().find(fits).map_or(u64::MAX, |part| part.1)
+                let part = match &mut self.stream {
+                    Stream::Narrow(stream) => {
+                        let draw = u64::from(stream.draw());
+                        parts.iter().find(|part| draw < part.draw && part.size <= remaining)
+                    }
+                    wide => {
+                        let fraction = wide.fraction();
+                        parts.iter().find(|part| fraction < part.share && part.size <= remaining)
+                    }
+                };
+                part.map_or(u64::MAX, |part| part.size)
             }
         }
     }
@@ -106,8 +125,27 @@ fn split(parts: &[(u64, u32)]) -> Kind {
         .into_iter()
         .map(|(size, percent)| {
             sum += percent;
-            (f64::from(sum) / 100.0, size)
+            let share = f64::from(sum) / 100.0;
+            // A power of two changes no digit of the share.
+            Part { share, draw: (share * 4_294_967_296.0).ceil() as u64, size }
         })
         .collect();
     Kind::Split { parts, min }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_of_32_bits_are_compared_as_their_fractions_are() {
+        for percent in 1..=100 {
+            let Kind::Split { parts, .. } = split(&[(4096, percent), (8192, 100 - percent)]) else { unreachable!() };
+            for Part { share, draw: end, .. } in parts {
+                for draw in [end.saturating_sub(2), end - 1, end, end + 1].into_iter().filter(|draw| *draw < 1 << 32) {
+                    assert_eq!(draw < end, draw as f64 / 4_294_967_296.0 < share, "{draw} of {percent} %");
+                }
+            }
+        }
+    }
 }

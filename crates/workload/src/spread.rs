@@ -1,11 +1,13 @@
 //! Uneven offsets: zipf, pareto, normal and zones, drawn as fio draws them.
 
 mod curve;
+mod means;
 
 use fsdyno_job::{Direction, Distribution, PerDirection};
 
-use crate::random::{Seeds, Slot, Tausworthe, name_hash};
+use crate::random::{Seeds, Slot, SumDraws, Tausworthe, name_hash, scaled};
 use curve::{Curve, Table};
+use means::Sums;
 
 /// Draws the ranks of one file and scatters them over its blocks.
 #[derive(Clone, Debug)]
@@ -13,6 +15,8 @@ pub(crate) struct Ranks {
     kind: Kind,
     /// A table of the curve, if it is worth its memory.
     table: Option<Table>,
+    /// The draws of a normal distribution, if they are made ahead.
+    sums: Option<Box<Sums>>,
     blocks: u64,
     seed: u64,
     stream: Tausworthe,
@@ -46,13 +50,24 @@ impl Ranks {
         Ranks::seeded(distribution, blocks, seed).map(|ranks| Ranks { scatter: 1, ..ranks })
     }
 
-    /// Adds a table of the curve, for a worker that draws from one file.
-    pub(crate) fn with_table(self) -> Self {
-        let table = match &self.kind {
-            Kind::Curve(curve) => Some(Table::new(curve)),
-            Kind::Normal { .. } => None,
-        };
-        Ranks { table, ..self }
+    /// Adds a table of the curve, or draws that are made ahead, for a worker that draws from one file.
+    pub(crate) fn with_table(mut self) -> Self {
+        match &self.kind {
+            Kind::Curve(curve) => self.table = Some(Table::new(curve)),
+            Kind::Normal { width } => self.sums = Some(Box::new(self.sums_from_first(*width))),
+        }
+        self
+    }
+
+    /// Sets the instructions that make draws ahead.
+    pub(crate) fn made_by(&mut self, sum_draws: SumDraws) {
+        if let Some(sums) = &mut self.sums {
+            sums.made_by(sum_draws);
+        }
+    }
+
+    fn sums_from_first(&self, width: u64) -> Sums {
+        Sums::new(Tausworthe::new(self.seed), self.blocks + 1, width > 0)
     }
 
     fn seeded(distribution: &Distribution, blocks: u64, seed: u64) -> Option<Self> {
@@ -78,14 +93,23 @@ impl Ranks {
                 (blocks as f64 * centre) as u64
             }
         };
-        Some(Ranks { kind, table: None, blocks, seed, stream, scatter: SCATTER, rotation })
+        Some(Ranks { kind, table: None, sums: None, blocks, seed, stream, scatter: SCATTER, rotation })
     }
 
     /// Begins the same sequence again.
     pub(crate) fn restart(&mut self) {
         self.stream = Tausworthe::new(self.seed);
-        if !matches!(self.kind, Kind::Normal { .. }) {
-            self.stream.draw();
+        match self.kind {
+            Kind::Curve(_) => {
+                self.stream.draw();
+            }
+            Kind::Normal { width } => {
+                let mut first = self.sums_from_first(width);
+                if let Some(sums) = &mut self.sums {
+                    first.made_by(sums.instructions());
+                    **sums = first;
+                }
+            }
         }
     }
 
@@ -103,15 +127,17 @@ impl Ranks {
         (rank.wrapping_mul(self.scatter).wrapping_add(self.rotation)) % self.blocks
     }
 
-    /// A separate function, because it needs more registers than the others.
-    #[inline(never)]
+    #[inline]
     fn normal(&mut self, width: u64) -> u64 {
-        let sum: u64 = (0..12).map(|_| u64::from(self.stream.draw()) % (self.blocks + 1)).sum();
+        let (sum, draw) = match &mut self.sums {
+            Some(sums) => sums.take(),
+            None => self.sum_draws(width > 0),
+        };
         let mean = sum.div_ceil(12) as i64;
         if width == 0 {
             return mean as u64;
         }
-        let mut shift = self.stream.below(width) as i64 - (width / 2) as i64;
+        let mut shift = scaled(draw, width) as i64 - (width / 2) as i64;
         while mean + shift >= self.blocks as i64 {
             if shift == 0 {
                 return self.blocks - 1;
@@ -119,6 +145,13 @@ impl Ranks {
             shift /= 2;
         }
         (mean + shift).max(0) as u64
+    }
+
+    /// The sum of twelve draws, and the draw after it; 0 if none follows.
+    #[inline(never)]
+    fn sum_draws(&mut self, further: bool) -> (u64, u32) {
+        let sum = (0..12).map(|_| u64::from(self.stream.draw()) % (self.blocks + 1)).sum();
+        (sum, if further { self.stream.draw() } else { 0 })
     }
 }
 
