@@ -6,7 +6,7 @@ use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::{TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_PARSE_ZLIB_HEADER};
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
-use super::lines::LogLine;
+use super::lines::{LINE_BYTES, LogLine};
 use super::samples::Layout;
 
 /// Number of bytes that are read and inflated at once: a power of two, at least twice the largest distance of a
@@ -78,7 +78,11 @@ impl Samples {
         let mut lines = Vec::new();
         let whole = self.bytes.chunks_exact(layout.bytes());
         let rest = whole.remainder().len();
-        whole.for_each(|sample| lines.extend_from_slice(self.line.of(&layout.entry(sample), layout.columns)));
+        let mut text = [0; LINE_BYTES];
+        for sample in whole {
+            let len = self.line.write(&layout.entry(sample), layout.columns, &mut text);
+            lines.extend_from_slice(&text[..len]);
+        }
         self.bytes.drain(..self.bytes.len() - rest);
         out.write_all(&lines).map_err(InflateError::Write)?;
         if last && rest > 0 { Err(InflateError::Damaged) } else { Ok(()) }

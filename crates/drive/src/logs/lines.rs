@@ -85,16 +85,36 @@ fn value_of_request(subject: Subject, length: u64, slat_ns: u64, clat_ns: u64) -
     }
 }
 
-/// Room for seven numbers of twenty digits and the separators.
-const LINE_BYTES: usize = 192;
+/// Room for the longest line.
+pub(super) const LINE_BYTES: usize = VALUE_END + END_BYTES;
 
-/// A line that is written from its end to its start, as the digits of a number are produced.
+/// Digits of the largest number.
+const DIGITS: usize = 20;
+
+/// Room for the time and what separates it from the value.
+const TIME_BYTES: usize = 24;
+
+/// Where the value ends and the columns after it begin.
+const VALUE_END: usize = TIME_BYTES + DIGITS;
+
+/// Room for all columns after the value.
+const END_BYTES: usize = 128;
+
+/// Most lines are not longer, bytes.
+const USUAL_BYTES: usize = 64;
+
+/// A line: the value is written backwards from a fixed place, as its digits are produced, and the time before it. Most
+/// lines have the same time and the same end as the line before, so that these are kept.
 pub(super) struct LogLine {
     bytes: [u8; LINE_BYTES],
-    start: usize,
-    /// Start of the part after the value, and its content. Most lines have the same part as the line before, so that
-    /// it is reused.
-    end: Option<(usize, End)>,
+    /// End of the line.
+    end: usize,
+    /// What the columns after the value were made of; `None`: they differ from line to line.
+    end_of: Option<End>,
+    at_ms: Option<u64>,
+    /// The time and what separates it from the value, at the end of this array.
+    time: [u8; TIME_BYTES],
+    time_len: usize,
 }
 
 /// The columns after the value that are often equal in neighbouring lines.
@@ -117,79 +137,114 @@ impl End {
 
 impl LogLine {
     pub(super) fn new() -> LogLine {
-        LogLine { bytes: [0; LINE_BYTES], start: LINE_BYTES, end: None }
+        LogLine {
+            bytes: [0; LINE_BYTES],
+            end: VALUE_END,
+            end_of: None,
+            at_ms: None,
+            time: [0; TIME_BYTES],
+            time_len: 0,
+        }
     }
 
-    /// Writes the line of an entry.
+    /// Writes the line of an entry to the beginning of `to` and returns its length. Bytes after the line have no meaning.
     #[inline]
-    pub(super) fn of(&mut self, entry: &LineContent, columns: Columns) -> &[u8] {
-        let end = End::of(entry, columns);
-        match self.end {
-            Some((start, last)) if end == Some(last) => self.start = start,
-            _ => {
-                self.behind_value(entry, columns);
-                self.end = end.map(|end| (self.start, end));
-            }
+    pub(super) fn write(&mut self, entry: &LineContent, columns: Columns, to: &mut [u8; LINE_BYTES]) -> usize {
+        if self.at_ms != Some(entry.at_ms) {
+            self.set_time(entry.at_ms);
         }
-        self.number(entry.value);
-        self.put(b", ");
-        self.number(entry.at_ms);
-        &self.bytes[self.start..]
-    }
-
-    fn behind_value(&mut self, entry: &LineContent, columns: Columns) {
-        /// The kernel's number of the real-time class.
-        const REAL_TIME: u16 = 1;
-        self.start = LINE_BYTES;
-        self.put(b"\n");
-        if columns.issue_time {
-            self.number(entry.issue_ns);
-            self.put(b", ");
+        let end_of = End::of(entry, columns);
+        if end_of.is_none() || end_of != self.end_of {
+            self.set_end(entry, columns);
+            self.end_of = end_of;
         }
-        if columns.whole_priority {
-            self.hexadecimal(entry.priority);
-        } else {
-            self.number(u64::from(entry.priority >> 13 == REAL_TIME));
+        let start = put_number(&mut self.bytes, VALUE_END, entry.value);
+        if let Some(place) = self.bytes[..start].last_chunk_mut() {
+            *place = self.time;
         }
-        self.put(b", ");
-        if columns.offset {
-            self.number(entry.offset);
-            self.put(b", ");
+        let start = start - self.time_len;
+        let len = self.end - start;
+        // A piece of known length is copied without a call.
+        match (self.bytes[start..].first_chunk::<USUAL_BYTES>(), to.first_chunk_mut()) {
+            (Some(from), Some(to)) if len <= USUAL_BYTES => *to = *from,
+            _ => to[..len].copy_from_slice(&self.bytes[start..self.end]),
         }
-        self.number(entry.length);
-        self.put(b", ");
-        self.number(u64::from(entry.direction));
-        self.put(b", ");
-        if columns.both {
-            self.number(entry.largest);
-            self.put(b", ");
-        }
-    }
-
-    #[inline]
-    fn put<const N: usize>(&mut self, text: &[u8; N]) {
-        self.start -= N;
-        self.bytes[self.start..self.start + N].copy_from_slice(text);
-    }
-
-    #[inline]
-    fn number(&mut self, mut number: u64) {
-        loop {
-            self.put(&[b'0' + (number % 10) as u8]);
-            number /= 10;
-            if number == 0 {
-                return;
-            }
-        }
+        len
     }
 
     #[cold]
-    fn hexadecimal(&mut self, number: u16) {
-        for digit in 0..4 {
-            self.put(&[b"0123456789abcdef"[usize::from(number >> (digit * 4) & 15)]]);
-        }
-        self.put(b"0x");
+    fn set_time(&mut self, at_ms: u64) {
+        self.at_ms = Some(at_ms);
+        let mut text = [0; VALUE_END];
+        text[VALUE_END - 2..].copy_from_slice(b", ");
+        let start = put_number(&mut text, VALUE_END - 2, at_ms);
+        self.time_len = VALUE_END - start;
+        self.time.copy_from_slice(&text[VALUE_END - TIME_BYTES..]);
     }
+
+    #[inline(never)]
+    fn set_end(&mut self, entry: &LineContent, columns: Columns) {
+        /// The kernel's number of the real-time class.
+        const REAL_TIME: u16 = 1;
+        let (bytes, mut end) = (&mut self.bytes, VALUE_END);
+        let mut put = |text: &[u8]| {
+            bytes[end..end + text.len()].copy_from_slice(text);
+            end += text.len();
+        };
+        let mut column = |number: u64| {
+            let mut digits = [0; DIGITS];
+            let start = put_number(&mut digits, DIGITS, number);
+            put(b", ");
+            put(&digits[start..]);
+        };
+        if columns.both {
+            column(entry.largest);
+        }
+        column(entry.direction.into());
+        column(entry.length);
+        if columns.offset {
+            column(entry.offset);
+        }
+        if columns.whole_priority {
+            put(format!(", {:#06x}", entry.priority).as_bytes());
+        } else {
+            column(u64::from(entry.priority >> 13 == REAL_TIME));
+        }
+        if columns.issue_time {
+            put(format!(", {}", entry.issue_ns).as_bytes());
+        }
+        put(b"\n");
+        self.end = end;
+    }
+}
+
+/// All pairs of digits, so that a number is written two digits at a time.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + (number / 10) as u8, b'0' + (number % 10) as u8];
+        number += 1;
+    }
+    pairs
+};
+
+/// Writes a number that ends before `end`, and returns where it starts.
+#[inline]
+fn put_number(text: &mut [u8], end: usize, number: u64) -> usize {
+    let (mut rest, mut start) = (number, end);
+    while rest >= 10 {
+        start -= 2;
+        if let Some(place) = text[start..].first_chunk_mut() {
+            *place = PAIRS[(rest % 100) as usize];
+        }
+        rest /= 100;
+    }
+    if rest > 0 || start == end {
+        start -= 1;
+        text[start] = b'0' + rest as u8;
+    }
+    start
 }
 
 /// Writes the line of a histogram: `time (ms), direction, bytes, counts`.
@@ -211,7 +266,9 @@ mod tests {
         let mut line = LogLine::new();
         let mut of = |value, direction, length, priority| {
             let entry = LineContent { at_ms: 7, value, direction, length, priority, ..LineContent::default() };
-            String::from_utf8(line.of(&entry, columns).to_vec()).expect("a line is text")
+            let mut to = [0; LINE_BYTES];
+            let len = line.write(&entry, columns, &mut to);
+            String::from_utf8(to[..len].to_vec()).expect("a line is text")
         };
         assert_eq!(of(1_234, 0, 4_096, 0), "7, 1234, 0, 4096, 0\n");
         assert_eq!(of(5, 0, 4_096, 0), "7, 5, 0, 4096, 0\n");
@@ -235,7 +292,20 @@ mod tests {
             issue_ns: most,
         };
         let columns = Columns { offset: true, both: true, whole_priority: true, issue_time: true };
-        let line = String::from_utf8(LogLine::new().of(&entry, columns).to_vec()).expect("a line is text");
+        let mut to = [0; LINE_BYTES];
+        let len = LogLine::new().write(&entry, columns, &mut to);
+        let line = String::from_utf8(to[..len].to_vec()).expect("a line is text");
         assert_eq!(line, format!("{most}, {most}, {most}, {}, {most}, {most}, 0x4007, {most}\n", u32::MAX));
+    }
+
+    #[test]
+    fn numbers_have_all_of_their_digits() {
+        let powers = (0..20).map(|power| 10_u64.pow(power));
+        for number in powers.flat_map(|power| [power - 1, power, power + 1, power / 7 * 12]).chain([u64::MAX, 907, 80])
+        {
+            let mut text = [0; DIGITS];
+            let start = put_number(&mut text, DIGITS, number);
+            assert_eq!(std::str::from_utf8(&text[start..]), Ok(number.to_string().as_str()));
+        }
     }
 }

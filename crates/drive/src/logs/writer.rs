@@ -8,13 +8,16 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use fsdyno_os::thread::{ThreadError, set_affinity};
 
 use super::deflate::zlib;
-use super::lines::{LineContent, LogLine, Style, write_histogram};
+use super::lines::{LINE_BYTES, LineContent, LogLine, Style, write_histogram};
 use super::rows::{Chunk, Subject};
 use super::samples::Layout;
 use crate::bounds::Bounds;
 
 /// Stack of the thread, bytes.
 const STACK_BYTES: usize = 64 * 1024;
+
+/// Text that is collected before it is written, bytes.
+const TEXT_BYTES: usize = 64 * 1024;
 
 /// One open log file.
 pub struct LogFile {
@@ -64,7 +67,7 @@ impl LogWriter {
         let (sender, messages) = channel();
         let (ended, done) = channel();
         let files = files.into_iter().map(Writing::new).collect();
-        let mut scribe = Scribe { files, targets, line: LogLine::new(), bytes: Vec::new() };
+        let mut scribe = Scribe { files, targets, line: LogLine::new(), text: vec![0; TEXT_BYTES] };
         let work = move || {
             let unbound = bind(&cpus);
             scribe.work(&messages);
@@ -141,8 +144,8 @@ struct Scribe {
     files: Vec<Writing>,
     targets: Vec<Targets>,
     line: LogLine,
-    /// The lines of one chunk for one log.
-    bytes: Vec<u8>,
+    /// Room for lines, [`TEXT_BYTES`].
+    text: Vec<u8>,
 }
 
 impl Scribe {
@@ -157,7 +160,7 @@ impl Scribe {
     }
 
     fn write(&mut self, worker: usize, chunk: &Chunk) {
-        let Scribe { files, targets, line, bytes } = self;
+        let Scribe { files, targets, line, text } = self;
         let Targets { files: indices, style } = &targets[worker];
         for subject in Subject::ALL {
             let Some(index) = indices[subject as usize] else { continue };
@@ -169,15 +172,23 @@ impl Scribe {
                 writing.compress(bytes_min);
                 continue;
             }
-            bytes.clear();
-            match subject {
-                Subject::Histogram => {
-                    chunk.histograms.iter().for_each(|row| write_histogram(bytes, row, chunk.epoch_ms))
-                }
-                _ => entries(chunk, subject, style)
-                    .for_each(|entry| bytes.extend_from_slice(line.of(&entry, style.columns))),
+            if subject == Subject::Histogram {
+                let mut lines = Vec::new();
+                chunk.histograms.iter().for_each(|row| write_histogram(&mut lines, row, chunk.epoch_ms));
+                writing.write(&lines);
+                continue;
             }
-            writing.write(bytes);
+            let mut len = 0;
+            for entry in entries(chunk, subject, style) {
+                if len > TEXT_BYTES - LINE_BYTES {
+                    writing.write(&text[..len]);
+                    len = 0;
+                }
+                if let Some(to) = text[len..].first_chunk_mut() {
+                    len += line.write(&entry, style.columns, to);
+                }
+            }
+            writing.write(&text[..len]);
         }
     }
 

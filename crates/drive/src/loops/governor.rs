@@ -39,8 +39,10 @@ struct MinimumRateWindow {
 #[derive(Debug)]
 pub struct Governor {
     pub(super) pacing: Pacing,
-    /// Whether requests have only intended starts, and none of the other features.
-    only_paces: bool,
+    /// Whether nothing but an intended start can hold a request back.
+    starts_freely: bool,
+    /// Whether, besides, completed requests are only recorded and logged.
+    only_records: bool,
     /// Time on the worker's clock from which intended starts count.
     origin_ns: u64,
     pub(super) blocks_since_think: u32,
@@ -157,26 +159,32 @@ impl Governor {
             governor.ends = EndOfWaits { spins: replays, polls: replays, late_ns: SPIN_NS, spun_ns: 0 };
             governor.drains_after_reads = workload.backlog.is_some() && workload.writes_again();
             let reads_back = workload.backlog.is_some();
-            governor.only_paces = governor.pacing.has_rate() && !reads_back && governor.asks_for_no_more(job);
+            governor.starts_freely = !reads_back && governor.holds_nothing_back();
+            governor.only_records = governor.starts_freely && governor.checks_nothing();
             governor.watch_minimum_rates(now_ns);
             governor
         })
     }
 
-    /// Whether the job has only a rate. Then a late request can start without the other checks.
-    fn asks_for_no_more(&self, job: &Job) -> bool {
-        let Pacing { rate_min, rate_iops_min, max_latency_ns, think_ns, .. } = &self.pacing;
-        let free = |d: Direction| rate_min[d].is_none() && rate_iops_min[d].is_none() && max_latency_ns[d] == 0;
+    /// Whether a request starts without other checks than that of its intended start.
+    fn holds_nothing_back(&self) -> bool {
         let orders = self.drains_before_trims || self.drains_after_reads || self.serializes || self.holds.is_some();
-        let checks = self.verification.is_some() || job.reporting.logs.of_requests();
-        *think_ns == 0 && Direction::ALL.into_iter().all(free) && !orders && !checks && self.starts.is_none()
+        self.pacing.think_ns == 0 && !orders && self.starts.is_none()
+    }
+
+    /// Whether nothing is done with a completed request but to record it.
+    fn checks_nothing(&self) -> bool {
+        let Pacing { rate_min, rate_iops_min, max_latency_ns, .. } = &self.pacing;
+        let free = |d: Direction| rate_min[d].is_none() && rate_iops_min[d].is_none() && max_latency_ns[d] == 0;
+        Direction::ALL.into_iter().all(free) && self.verification.is_none()
     }
 
     /// A governor without pacing, for the phase that reads back and verifies.
     pub fn of_verification(verification: Option<Verification>, holds: Option<Box<Holds>>, now_ns: u64) -> Governor {
         Governor {
             pacing: Pacing::default(),
-            only_paces: false,
+            starts_freely: false,
+            only_records: false,
             origin_ns: now_ns,
             blocks_since_think: 0,
             holds,
@@ -382,25 +390,34 @@ impl<E: Engine> Drive<'_, E> {
         self.wait_until::<TIMED>(|drive| drive.intended_start_ns(index))
     }
 
-    /// The intended start of the block's next request, if only a rate can hold the request back and it is already
-    /// late. Then no clock reading is needed.
+    /// The intended start of the block's next request, if it may start now and nothing else can hold it back. Then no
+    /// clock reading is needed. [`UNTIMED`]: the job has no intended starts.
     #[inline(always)]
     pub(super) fn late_start_ns(&self) -> Option<u64> {
-        if !self.parts.governor.as_ref().is_some_and(|governor| governor.only_paces) {
+        if !self.parts.governor.as_ref().is_some_and(|governor| governor.starts_freely) {
             return None;
+        }
+        if self.block.intended_ns.is_none() {
+            return Some(UNTIMED);
         }
         let intended_ns = self.intended_start_ns(self.cursor);
         (intended_ns <= self.reaped_ns && self.reaped_ns < self.parts.phase.next_ns).then_some(intended_ns)
     }
 
-    /// Records a transfer of a job that has only intended starts. Returns false if the job has other features, too.
+    /// Records and logs a transfer of the slot's request. Returns false if the job has other features, too.
     #[inline(always)]
-    pub(super) fn only_paced(&mut self, direction: Direction, intended_ns: u64, end_ns: u64) -> bool {
-        let only_paces = self.governor().only_paces;
-        if only_paces {
+    pub(super) fn only_recorded(&mut self, index: usize, direction: Direction, end_ns: u64) -> bool {
+        if !self.governor().only_records {
+            return false;
+        }
+        let intended_ns = self.flights[index].intended_ns;
+        if intended_ns != UNTIMED {
             self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
         }
-        only_paces
+        if self.parts.log.is_some() {
+            self.log_flight(index, end_ns);
+        }
+        true
     }
 
     /// Drains where the order of requests matters: a written block must be complete before it is trimmed or read
@@ -507,6 +524,16 @@ impl<E: Engine> Drive<'_, E> {
     pub(super) fn log(&mut self, op: &Op, (slat_ns, clat_ns): (u64, u64), end_ns: u64) {
         if let Some(log) = &mut self.parts.log {
             log.note(op, (slat_ns, clat_ns), end_ns);
+        }
+    }
+
+    /// Logs the completed transfer of this slot.
+    pub(super) fn log_flight(&mut self, index: usize, end_ns: u64) {
+        let flight = &self.flights[index];
+        let slat_ns = flight.issue_ns.saturating_sub(flight.start_ns);
+        let clat_ns = end_ns.saturating_sub(flight.issue_ns);
+        if let Some(log) = &mut self.parts.log {
+            log.note(&flight.op, (slat_ns, clat_ns), end_ns);
         }
     }
 

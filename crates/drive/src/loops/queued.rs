@@ -350,16 +350,14 @@ impl<E: Engine> Drive<'_, E> {
             self.parts.recorder.timed(direction, flight.op.priority, stamps);
         }
         if GOVERNED {
-            let intended_ns = flight.intended_ns;
-            if self.only_paced(direction, intended_ns, end_ns) {
+            let index = completion.slot.index();
+            if self.only_recorded(index, direction, end_ns) {
                 return Ok(Some(completion.slot));
             }
-            self.governor().ends(completion.slot.index());
-            let flight = self.flights[completion.slot.index()];
+            self.governor().ends(index);
+            self.log_flight(index, end_ns);
+            let flight = self.flights[index];
             let lat_ns = end_ns.saturating_sub(flight.start_ns);
-            let slat_ns = flight.issue_ns.saturating_sub(flight.start_ns);
-            let clat_ns = end_ns.saturating_sub(flight.issue_ns);
-            self.log(&flight.op, (slat_ns, clat_ns), end_ns);
             let stamps = Governed { lat_ns, intended_ns: flight.intended_ns, end_ns, number: flight.number };
             if let Err(ended) = self.governed(&completion.slot, &flight.op, direction, stamps) {
                 self.slots.put_back(completion.slot);
