@@ -5,6 +5,7 @@
 //! and waiting are one call (`submit_and_reap`) only where batches were asked for: otherwise submission latency ends
 //! when the kernel has taken the request.
 
+mod queues;
 mod ring;
 
 use std::mem::ManuallyDrop;
@@ -26,6 +27,7 @@ use crate::slot::Slot;
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::files::{FileKind, OpenFile};
 
+use queues::Queues;
 pub(crate) use ring::features;
 
 /// Number of tries, one millisecond apart, while the kernel has no room and no request in flight could make room.
@@ -36,7 +38,9 @@ const CANCEL_WAIT: Duration = Duration::from_secs(10);
 
 /// A ring and its buffers.
 pub(crate) struct Uring<'a> {
-    ring: IoUring,
+    ring: Queues,
+    /// Whether a wait can have a timeout (Linux 5.11).
+    timed_waits: bool,
     files: &'a [OpenFile],
     targets: Box<[Target<'a>]>,
     /// How an entry names each file: by its descriptor, or by its index among the registered files.
@@ -105,7 +109,9 @@ impl<'a> Uring<'a> {
             false
         };
         let transfer = transfer(setup, &arena, &ring)?;
-        let mut ways = ways(savings, registered, &transfer);
+        let timed_waits = ring.params().is_feature_ext_arg();
+        let ring = Queues::new(ring);
+        let mut ways = ways(savings, ring.registered, registered, &transfer);
         if setup.name != EngineName::IoUring {
             ways.insert(0, EngineName::IoUring.name());
         }
@@ -129,6 +135,7 @@ impl<'a> Uring<'a> {
             polled: options.hipri,
             submission_thread: options.sqthread_poll,
             ring,
+            timed_waits,
             queued: 0,
             submitted: 0,
             reaped: 0,
@@ -211,14 +218,15 @@ impl<'a> Uring<'a> {
 
     /// Calls io_uring_enter for the staged requests. Returns the number of requests taken.
     #[inline]
-    fn enter_to_submit(&self, staged: u32) -> std::io::Result<usize> {
+    fn enter_to_submit(&mut self, staged: u32) -> std::io::Result<usize> {
+        self.ring.submission.sync();
         if self.submission_thread {
             // The crate wakes the submission thread if it sleeps. The thread will take all entries.
-            return self.ring.submit().map(|_| staged as usize);
+            return self.ring.submitter.submit().map(|_| staged as usize);
         }
         // SAFETY: the entries name buffers in the arena and files of `self.files`. The slots of these buffers are
         // given away, and `drop` frees the arena only when nothing is in flight.
-        unsafe { self.ring.submitter().enter::<libc::sigset_t>(staged, 0, 0, None) }
+        unsafe { self.ring.submitter.enter::<libc::sigset_t>(staged, 0, 0, None) }
     }
 
     /// Handles a call that did not take all requests. Returns the number of requests taken.
@@ -247,29 +255,33 @@ impl<'a> Uring<'a> {
     /// Returns the completions in the ring, at most `max`.
     #[inline]
     fn reap_ring(&mut self, max: usize, completions: &mut Vec<Completion<Self>>) -> usize {
-        let mut ready = self.ring.completion();
+        let ready = &mut *self.ring.completion;
+        ready.sync();
         let count = ready.len().min(max);
         append(completions, count, || {
             let entry = ready.next().expect("as many as were counted");
             Completion { slot: Slot::returned(entry.user_data() as u32), result: i64::from(entry.result()) }
         });
+        // The kernel learns which places are free.
+        ready.sync();
         self.reaped += count as u64;
         count
     }
 
     /// Whether the kernel may have completions that only a call puts into the ring.
     fn hidden(&mut self) -> bool {
-        let queue = self.ring.submission();
+        let queue = &self.ring.submission;
         self.polled || queue.taskrun() || queue.cq_overflow()
     }
 
     /// Calls io_uring_enter: submits the staged requests, if any, and waits for at least `min` completions.
     #[inline]
-    fn enter_and_wait(&self, staged: u32, min: usize, timeout: Option<Duration>) -> std::io::Result<usize> {
-        let submitter = self.ring.submitter();
+    fn enter_and_wait(&mut self, staged: u32, min: usize, timeout: Option<Duration>) -> std::io::Result<usize> {
+        self.ring.submission.sync();
+        let submitter = &self.ring.submitter;
         let events = EnterFlags::GETEVENTS.bits();
         match timeout {
-            Some(timeout) if self.ring.params().is_feature_ext_arg() => {
+            Some(timeout) if self.timed_waits => {
                 let time = types::Timespec::from(timeout);
                 let arguments = types::SubmitArgs::new().timespec(&time);
                 let flags = events | EnterFlags::EXT_ARG.bits();
@@ -284,7 +296,7 @@ impl<'a> Uring<'a> {
     }
 
     /// Waits for at least `min` completions. True: the ring may contain completions.
-    fn enter_to_wait(&self, min: usize, timeout: Option<Duration>) -> Result<bool, EngineError> {
+    fn enter_to_wait(&mut self, min: usize, timeout: Option<Duration>) -> Result<bool, EngineError> {
         match self.enter_and_wait(0, min, timeout).map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)) {
             Ok(_) => Ok(true),
             // The time is over, or the caller checks whether the signal was meant for it.
@@ -329,7 +341,8 @@ impl<'a> Uring<'a> {
     fn await_submission_thread(&mut self) {
         const LOOKS_MAX: u32 = 1000;
         for _ in 0..LOOKS_MAX {
-            if !self.submission_thread || self.ring.submission().is_empty() {
+            self.ring.submission.sync();
+            if !self.submission_thread || self.ring.submission.is_empty() {
                 return;
             }
             fsdyno_os::clock::sleep(Duration::from_micros(100));
@@ -354,7 +367,7 @@ impl Engine for Uring<'_> {
         let mut name = descriptor;
         if self.entry_flags.contains(squeue::Flags::FIXED_FILE) {
             // Files are registered, not descriptors: the new file must be registered in place of the old one.
-            let updated = self.ring.submitter().register_files_update(place as u32, &[descriptor]);
+            let updated = self.ring.submitter.register_files_update(place as u32, &[descriptor]);
             let code = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EIO);
             updated.map_err(|error| EngineError { call: "io_uring_register", code: code(error) })?;
             name = place as RawFd;
@@ -379,8 +392,12 @@ impl Engine for Uring<'_> {
         let entry = entry.user_data(slot.index() as u64);
         // SAFETY: the entry names a buffer of the arena (or of `Transfer`), which `drop` frees only when nothing is
         // in flight, and a file of `self.files`. The slot is given away, so nobody touches the buffer meanwhile.
-        if unsafe { self.ring.submission().push(&entry) }.is_err() {
-            return Queued::Full(slot);
+        while unsafe { self.ring.submission.push(&entry) }.is_err() {
+            // The kernel may have taken entries since the queue was last read.
+            self.ring.submission.sync();
+            if self.ring.submission.is_full() {
+                return Queued::Full(slot);
+            }
         }
         self.queued += 1;
         // The slot comes back with the completion, which carries its number.
@@ -458,7 +475,7 @@ impl Engine for Uring<'_> {
     fn cancel(&mut self) -> Result<(), EngineError> {
         self.await_submission_thread();
         // Older kernels refuse the call, and it also fails if nothing could be cancelled; both are ignored.
-        let _ = self.ring.submitter().register_sync_cancel(Some(types::Timespec::new()), types::CancelBuilder::any());
+        let _ = self.ring.submitter.register_sync_cancel(Some(types::Timespec::new()), types::CancelBuilder::any());
         Ok(())
     }
 }
@@ -553,8 +570,11 @@ fn queues_discards(setup: &EngineSetup<'_>) -> bool {
     setup.discards_alone && devices && kernel >= (6, 12) && !setup.options.hipri
 }
 
-fn ways(savings: ring::Savings, registered: bool, transfer: &Transfer) -> Vec<&'static str> {
+fn ways(savings: ring::Savings, ring: bool, registered: bool, transfer: &Transfer) -> Vec<&'static str> {
     let mut ways: Vec<&'static str> = savings.names().collect();
+    if ring {
+        ways.push("registered-ring");
+    }
     if registered {
         ways.push("registered-files");
     }
