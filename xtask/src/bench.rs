@@ -9,6 +9,8 @@ mod command;
 mod counting;
 mod depths;
 mod digest;
+mod floor;
+mod gaps;
 mod machine;
 mod measure;
 mod pairs;

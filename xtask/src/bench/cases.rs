@@ -1,5 +1,7 @@
 //! The cases as data: what runs, and the required figures.
 
+use super::gaps::Quantile;
+
 /// A bound for a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Bound {
@@ -51,6 +53,10 @@ pub(super) enum Kind {
     SystemCalls { source: Source, words: &'static str, target: Target },
     /// Alternating pairs of timed runs: CPU per I/O, its user side, IOPS.
     Job { source: Source, words: &'static str, cpu: Target, user: Target, iops: Target },
+    /// CPU time per I/O of io_uring, compared with a bare loop over a ring.
+    Floor { source: Source, target: Target },
+    /// Gaps between the starts of requests that wait.
+    Gaps { words: &'static str, quantiles: &'static [Quantile] },
     /// Wall time of a run with one I/O, ms.
     Start,
     /// Wall time of sixteen jobs beyond their runtime, ms.
@@ -151,7 +157,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, a rate beyond reach",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --rate_iops=100000000",
-            target: at_most(400.0, 400.0),
+            target: at_most(390.0, 300.0),
             recorded_fio: 3552.0,
         },
     },
@@ -193,17 +199,16 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randwrite, iodepth 64, verify=crc32c",
         kind: Kind::Instructions {
             words: "--rw=randwrite --iodepth=64 --verify=crc32c --do_verify=0",
-            target: at_most(3500.0, 2700.0),
+            target: at_most(1750.0, 1500.0),
             recorded_fio: 17767.0,
         },
     },
-    // A third of fio's.
     Case {
         name: "instructions-log",
         title: "null, randread, iodepth 64, write_lat_log of each I/O",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --write_lat_log=log",
-            target: at_most(3497.0, 1710.0),
+            target: at_most(1150.0, 900.0),
             recorded_fio: 10_492.0,
         },
     },
@@ -212,7 +217,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, write_lat_log, write_bw_log and write_iops_log of each I/O",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --write_lat_log=log --write_bw_log=log --write_iops_log=log",
-            target: at_most(5146.0, 2440.0),
+            target: at_most(1550.0, 1250.0),
             recorded_fio: 15_438.0,
         },
     },
@@ -239,7 +244,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, bssplit of two sizes",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --bssplit=4k/50:8k/50",
-            target: at_most(990.0, 400.0),
+            target: at_most(480.0, 400.0),
             recorded_fio: 3526.0,
         },
     },
@@ -248,7 +253,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, normal",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --random_distribution=normal:50",
-            target: at_most(836.0, 420.0),
+            target: at_most(420.0, 420.0),
             recorded_fio: 3464.0,
         },
     },
@@ -391,6 +396,45 @@ pub(super) const CASES: &[Case] = &[
             user: FREE,
             iops: times(0.97, 1.0),
         },
+    },
+    Case {
+        name: "floor-cached-io_uring",
+        title: "page-cached file, io_uring, iodepth 64, beside a bare ring",
+        kind: Kind::Floor { source: Source::Cached, target: at_most(1.08, 1.04) },
+    },
+    Case {
+        name: "floor-direct-io_uring",
+        title: "O_DIRECT file, io_uring, iodepth 64, beside a bare ring",
+        kind: Kind::Floor { source: Source::Direct, target: at_most(1.08, 1.04) },
+    },
+    Case {
+        name: "cpu-paced-64-jobs",
+        title: "page-cached file, psync, 64 jobs of 1,000 IOPS each",
+        kind: Kind::Job {
+            source: Source::Cached,
+            words: "--ioengine=psync --rw=randread --numjobs=64 --rate_iops=1000",
+            cpu: times(0.84, 1.0),
+            user: FREE,
+            iops: FREE,
+        },
+    },
+    Case {
+        name: "gaps-thinktime-50us",
+        title: "null, thinktime=50",
+        kind: Kind::Gaps {
+            words: "--thinktime=50",
+            quantiles: &[(50.0, at_most(55.0, 52.0)), (99.0, at_most(70.0, 60.0))],
+        },
+    },
+    Case {
+        name: "gaps-thinktime-1ms",
+        title: "null, thinktime=1000",
+        kind: Kind::Gaps { words: "--thinktime=1000", quantiles: &[(50.0, at_most(1010.0, 1005.0))] },
+    },
+    Case {
+        name: "gaps-rate-20k",
+        title: "null, rate_iops=20000",
+        kind: Kind::Gaps { words: "--rate_iops=20000", quantiles: &[(95.0, at_most(60.0, 55.0))] },
     },
     Case {
         name: "cpu-sequential-64k",

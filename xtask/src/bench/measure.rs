@@ -6,6 +6,8 @@ use super::cases::{Bound, COMMAND, Case, FREE, Kind, LAYOUT, SIXTEEN_JOBS, START
 use super::command;
 use super::counting::{self, Counter, split};
 use super::depths;
+use super::floor;
+use super::gaps;
 use super::pairs::{self, Pairs};
 use super::table::{self, Better, Line};
 use super::tool::{self, JobCost, Tool, Wrapped};
@@ -56,6 +58,10 @@ impl Bench {
             Kind::ManyJobs { jobs, wall, memory, recorded_fio } => self.many_jobs(*jobs, *wall, *memory, recorded_fio),
             Kind::Layout => self.layout().map(|line| vec![line]),
             Kind::Command => self.command(),
+            Kind::Floor { source, target } => self.floor(*source, *target).map(|line| vec![line]),
+            Kind::Gaps { words, quantiles } => {
+                gaps::lines(&self.ours, &self.directory, words, self.runtime_ms, quantiles)
+            }
             Kind::Depths => Ok(depths::lines(&self.ours, &self.directory)),
         };
         let deterministic = case.kind.is_deterministic();
@@ -109,9 +115,11 @@ impl Bench {
         let mut words = self.words(source, words)?;
         words.push(format!("--runtime={}ms", self.runtime_ms));
         words.extend(["--time_based", "--output-format=json"].map(str::to_owned));
-        let pinned = Wrapped::Pinned(self.processors - 1);
+        // Many jobs share all processors.
+        let many = words.iter().any(|word| word.starts_with("--numjobs="));
+        let wrapped = if many { Wrapped::Bare } else { Wrapped::Pinned(self.processors - 1) };
         let (fio, ours) = self.alternate(self.rounds, |tool| {
-            let run = tool::run(tool, &words, &self.directory, pinned)?;
+            let run = tool::run(tool, &words, &self.directory, wrapped)?;
             tool::job_cost(&run.stdout)
         })?;
         let pairs = |value: fn(&JobCost) -> f64| Pairs {
@@ -125,6 +133,16 @@ impl Bench {
             paired("user CPU per I/O, ns (mean)", Better::Less, &pairs(|cost| cost.user_ns).averaged(), user),
             paired("IOPS", Better::More, &pairs(|cost| cost.iops), iops),
         ])
+    }
+
+    fn floor(&self, source: Source, target: Target) -> Result<Line, String> {
+        let words = self.words(source, "--ioengine=io_uring --rw=randread --io_size=1t")?;
+        let direct = source == Source::Direct;
+        let reads = if self.quick { 20_000 } else { 200_000 } * if direct { 1 } else { 10 };
+        let found = floor::compare(&self.ours, &self.directory, &words, direct, reads, self.processors - 1)?;
+        let mut line = single("CPU per I/O, times that of the bare ring", None, found.times, target);
+        line.note = Some(format!("the bare ring takes {} ns", table::number(found.bare_ns)));
+        Ok(line)
     }
 
     fn start(&self) -> Result<Line, String> {
@@ -285,12 +303,14 @@ fn failed_line(case: &Case, reason: String) -> Line {
         | Kind::Allocations { target, .. }
         | Kind::SystemCalls { target, .. }
         | Kind::Memory { target, .. }
+        | Kind::Floor { target, .. }
         | Kind::Job { cpu: target, .. }
         | Kind::ManyJobs { wall: target, .. } => *target,
         Kind::Start => START,
         Kind::SixteenJobs => SIXTEEN_JOBS,
         Kind::Layout => LAYOUT,
         Kind::Command => COMMAND,
+        Kind::Gaps { quantiles, .. } => quantiles.first().map_or(FREE, |quantile| quantile.1),
         Kind::Depths => FREE,
     };
     Line { ours: None, note: Some(reason), ..single("", None, 0.0, if target == FREE { FREE } else { target }) }
