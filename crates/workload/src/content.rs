@@ -6,12 +6,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::op::Op;
+use crate::pool::Stores;
 use crate::random::Slot;
 use crate::verify::Seal;
 use pieces::Pieces;
 
-pub(crate) use pieces::{POOL_BYTES, Pool, STEP, mix, pool};
-pub use pieces::{RepeatedBlocks, Stores, xor_with_key};
+pub use pieces::RepeatedBlocks;
 
 /// The content of a worker's write buffers.
 #[derive(Clone, Debug)]

@@ -18,8 +18,8 @@ use fsdyno_job::{Content, Verify, VerifyKind};
 use header::{Header, MAGIC};
 use pattern::Repeated;
 
-use crate::content::Stores;
 use crate::op::Op;
+use crate::pool::Stores;
 
 /// Number of low bits of the seed that hold the number of the write; the run's mark is above.
 const NUMBER_BITS: u32 = 40;

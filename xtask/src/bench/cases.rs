@@ -1,7 +1,5 @@
 //! The cases as data: what runs, and the required figures.
 
-use super::gaps::Quantile;
-
 /// A bound for a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Bound {
@@ -27,6 +25,9 @@ const fn at_most(must: f64, aim: f64) -> Target {
 const fn times(must: f64, aim: f64) -> Target {
     Target { must: Bound::Times(must), aim: Bound::Times(aim) }
 }
+
+/// A share of values, percent, and what it may be at most.
+pub(super) type Quantile = (f64, Target);
 
 /// No bounds.
 pub(super) const FREE: Target = Target { must: Bound::Free, aim: Bound::Free };

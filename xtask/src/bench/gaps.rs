@@ -2,12 +2,9 @@
 
 use std::path::Path;
 
-use super::cases::Target;
+use super::cases::Quantile;
 use super::table::Line;
 use super::tool::{self, Tool, Wrapped};
-
-/// A share of the gaps, percent, and what it may be at most, us.
-pub(super) type Quantile = (f64, Target);
 
 /// One line for each quantile.
 pub(super) fn lines(

@@ -3,7 +3,7 @@
 //!
 //! They are those of the pool that all blocks are made of, combined with a key that follows from the number.
 
-use crate::content::{POOL_BYTES, Pool, STEP, Stores, mix, pool};
+use crate::pool::{POOL_BYTES, Pool, STEP, Stores, mix, pool};
 
 /// Computes the bytes that belong to a number.
 #[derive(Clone, Copy, Debug)]
