@@ -308,7 +308,7 @@ fn answered(
         Command::Curve(curve) => curve.run(command()),
         Command::Scale(scale) => scale.run(command()),
         Command::Diff(diff) => diff.run(),
-        Command::Attribute(attribute) => attribute.run(),
+        Command::Attribute(attribute) => attribute.run(command()),
         Command::History(history) => history.run(),
         Command::Baseline(baseline) => baseline.run(),
         Command::Runs(runs) => runs.run(),

@@ -1,5 +1,6 @@
 //! Questions to an object store: `measure`, `compare`, `inspect` and `clean` of `s3://BUCKET[/PREFIX]`.
 
+mod attribute;
 mod calls;
 mod compare;
 mod inspect;
@@ -11,6 +12,7 @@ mod server;
 mod site;
 mod work;
 
+pub use attribute::attribute;
 pub use compare::{ObjectCompareOptions, compare, compare_names};
 pub use inspect::{StoreFacts, inspect};
 pub use leftovers::clean;

@@ -73,7 +73,7 @@ pub fn check_places<'p>(question: &str, mut places: impl Iterator<Item = &'p str
         ))
         .with_next("write a fio line with ioengine=http: docs/object-storage.md has one"));
     }
-    if ["measure", "compare", "inspect", "clean"].contains(&question) {
+    if ["measure", "compare", "attribute", "inspect", "clean"].contains(&question) {
         return Ok(());
     }
     Err(Problem::new(format!("{question} needs a directory: it cannot use an object store yet ({place})"))

@@ -53,7 +53,7 @@ fn shown(study: &Study, form: Form) -> String {
         parts.push(answer(&headline, study, form));
     }
     parts.push(match study.question {
-        Question::Compare => compare::tables(study, form),
+        Question::Compare | Question::Attribute => compare::tables(study, form),
         Question::Time => time::how_measured(&headline, form),
         Question::Sweep => sweep::tables(study, form),
         Question::Curve => curve::tables(study, form),

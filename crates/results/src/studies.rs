@@ -23,7 +23,7 @@ pub use figures::{DirectionFigures, Figures, LatencyFigures};
 pub use finding::{Finding, Number, Trust};
 pub use load::Load;
 pub use metric::{Lane, Metric};
-pub use phase::{DeviceTraffic, PhaseConditions, PhaseRecord};
+pub use phase::{DeviceTraffic, PhaseConditions, PhaseRecord, PhaseWire};
 pub use point::SweepPoint;
 pub use question::Question;
 pub use ratio::{Ratio, interval_of_rounds};

@@ -20,6 +20,7 @@ fn pass(name: &str) -> PhaseRecord {
         threads: 1,
         elapsed_ns: 20 * MS,
         conditions: Some(PhaseConditions {
+            wire: None,
             between_ns: 21 * MS,
             run_queue_wait_ns: Some(MS),
             total_ms: Some(40),

@@ -29,7 +29,7 @@ use crate::process::streams::{columns, is_terminal, print, print_page, print_std
 use crate::process::{patience, supervisor};
 
 /// Options of every question.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output and record")]
 pub(crate) struct Shared {
     /// Print one JSON document: the summary, then the whole record.

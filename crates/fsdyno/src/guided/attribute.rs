@@ -1,6 +1,8 @@
 //! `attribute`: shows where the latency of a client's mount comes from.
 
 use std::io;
+#[cfg(all(feature = "object", target_os = "linux"))]
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,19 +10,26 @@ use clap::Args;
 use fsdyno_guide::Problem;
 use fsdyno_guide::attribution::{Attributed, attribute};
 use fsdyno_guide::study::check_places;
+#[cfg(all(feature = "object", target_os = "linux"))]
+use fsdyno_guide::study::{Place, is_object_store};
+#[cfg(all(feature = "object", target_os = "linux"))]
+use fsdyno_results::Question;
 use fsdyno_stats::sort;
 use serde_json::{Value, json};
 
+#[cfg(all(feature = "object", target_os = "linux"))]
+use super::answer::{AskedQuestion, Shared, answer};
 use super::stored::{ended, opened, printed};
 use crate::process::streams::{columns, is_terminal};
 
 /// Where the latency of a network mount comes from: server, link or client. Compares two runs of the same question, one
-/// on the server's own filesystem and one on the client's mount; each is a kept run or a file.
+/// on the server's own filesystem and one on the client's mount; each is a kept run or a file. Of s3://BUCKET/PREFIX and a
+/// directory on its mount, measures what the mount adds.
 #[derive(Debug, Args)]
 pub(crate) struct Attribute {
-    /// The run on the server: a name, the beginning of one, a baseline's name, or a file.
+    /// The run on the server: a name, the beginning of one, a baseline's name, or a file. Or s3://BUCKET/PREFIX.
     server: String,
-    /// The run on the client.
+    /// The run on the client. Or a directory on a mount of that bucket.
     client: String,
     /// One JSON document.
     #[arg(long)]
@@ -34,8 +43,25 @@ pub(crate) struct Attribute {
 }
 
 impl Attribute {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        #[cfg(all(feature = "object", target_os = "linux"))]
+        if [&self.server, &self.client].into_iter().any(|word| is_object_store(word)) {
+            return self.measure(command);
+        }
+        drop(command);
         ended(self.answer())
+    }
+
+    /// Measures a store and its mount.
+    #[cfg(all(feature = "object", target_os = "linux"))]
+    fn measure(self, command: Vec<String>) -> ExitCode {
+        let words = [self.server, self.client];
+        let places = words.each_ref().map(|word| Place::at(Path::new(word)));
+        let asked = AskedQuestion::among(Question::Attribute, &places, &words, command);
+        let shared =
+            Shared { json: self.json, wide: self.wide, store: self.store, record_interval: 10, ..Shared::default() };
+        let [store, mount] = &places;
+        answer(&shared, asked, |caller| fsdyno_guide::objects::attribute(store, mount, caller))
     }
 
     fn answer(self) -> Result<ExitCode, Problem> {

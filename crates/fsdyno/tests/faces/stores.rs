@@ -137,6 +137,21 @@ fn a_store_and_a_directory_are_one_table() {
     assert_eq!(server.objects().into_keys().collect::<Vec<_>>(), ["/bucket/pre/theirs"]);
 }
 
+/// A directory that is on no mount of a store has no counter: what crossed the network is not visible, and not 0.
+#[test]
+fn what_no_counter_shows_of_a_mount_is_not_visible() {
+    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let words = format!("attribute s3://bucket/pre {} --json --store {}", directory(&place), place.word("runs"));
+    let study = ask(&place, &server, &words).good().study();
+    let said = |words: &str| study.sentences.iter().any(|sentence| sentence.contains(words));
+    assert!(said("A read of 1 MiB takes") && said("at the store and"), "{:?}", study.sentences);
+    assert!(said("read-1m through the mount: what crossed the network is not visible"), "{:?}", study.sentences);
+    assert!(said("Requests per operation are not visible"), "{:?}", study.sentences);
+    assert_eq!(study.rows.len(), 2 * 6 * 4);
+    assert!(study.rows.iter().all(|row| row.first_error().is_none()));
+    assert!(server.objects().is_empty() && std::fs::read_dir(place.path("data")).expect("the place").count() == 0);
+}
+
 /// What a store refuses is an error of the row, and the other place is measured all the same.
 #[test]
 fn a_store_that_fails_cannot_win_a_comparison() {
@@ -238,7 +253,6 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
         "scale s3://b",
         "smallfiles s3://b",
         "check etcd s3://b",
-        "attribute s3://b /mnt",
         "time s3://b -- true",
     ] {
         let ran = place.run(words);
@@ -256,6 +270,8 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
         ("compare a=/tmp b=s3://b --only randread", "randread is no pattern of these places"),
         ("compare a=/tmp b=/var --only read-4k", "read-4k is no pattern of these places"),
         ("compare s3://b", "at least two paths"),
+        ("attribute /tmp s3://b", "in this order"),
+        ("attribute s3://b s3://c", "in this order"),
     ] {
         let ran = place.run(words);
         assert!(ran.status == Some(2) && ran.stderr.contains(says), "{words}: {ran:?}");

@@ -39,7 +39,7 @@ impl Calls {
         match act {
             WholeFile::Write => self.ask("PUT", &key, &[200, 201, 204]).map(drop),
             WholeFile::Remove => self.ask("DELETE", &key, &[200, 202, 204]).map(drop),
-            WholeFile::Read => {
+            WholeFile::Read | WholeFile::ReadAgain => {
                 let reply = self.ask("GET", &key, &[200])?;
                 right_size("GET", reply.body.len() as u64, item.expected)
             }

@@ -51,7 +51,7 @@ pub fn compare(places: &[Place], options: &ObjectCompareOptions, caller: Caller<
     study_run.watcher.outline(&estimate(&rounds));
     let mut sites = Vec::new();
     let outcome = open_all(&mut study_run, places, options, &mut sites)
-        .and_then(|()| run_rounds(&mut study_run, &tests, &mut sites, rounds, options));
+        .and_then(|()| run_rounds(&mut study_run, &tests, &mut sites, rounds, options.runtime_s));
     let stores: Vec<&str> =
         places.iter().filter(|place| place.is_object_store()).map(|place| place.name.as_str()).collect();
     let others: Vec<&str> =
@@ -84,14 +84,15 @@ fn open_all(
     Ok(())
 }
 
-fn run_rounds(
+/// Runs the tests in rounds, in which the places take turns; returns why they ended.
+pub(super) fn run_rounds(
     study_run: &mut StudyRun<'_>,
     tests: &[&Test],
     sites: &mut [Site],
     rounds: Rounds,
-    options: &ObjectCompareOptions,
+    runtime_s: u32,
 ) -> Result<Option<String>, Problem> {
-    study_run.step_ms = Some(u64::from(options.runtime_s) * 1000);
+    study_run.step_ms = Some(u64::from(runtime_s) * 1000);
     rounds.run(study_run, &mut |study_run, pattern, target, round| {
         let test = tests[pattern];
         let mut row = planned_row(target, test.pattern, test.title, round, Vec::new());

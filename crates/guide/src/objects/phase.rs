@@ -71,7 +71,7 @@ impl ObjectPhase<'_> {
         })?;
         let conditions = counters.since(&glance, outcome.waited_ns);
         let operations = outcome.done.len() as u64;
-        let moves_data = matches!(act, WholeFile::Write | WholeFile::Read);
+        let moves_data = matches!(act, WholeFile::Write | WholeFile::Read | WholeFile::ReadAgain);
         let record = PhaseRecord {
             name: pattern.to_owned(),
             operations,

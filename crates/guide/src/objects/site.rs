@@ -44,6 +44,16 @@ pub(super) const TESTS: [Test; 7] = [
     test("read-1m", "read 1 MiB whole (GET; open, read, close)", WholeFile::Read, 1),
 ];
 
+/// The tests of what a mount adds, in this order. The second read finds what the first one left in caches.
+pub(super) const TESTS_OF_MOUNT: [Test; 6] = [
+    test("write-4k", "write 4 KiB whole (PUT; open, write, fsync, close)", WholeFile::Write, 0),
+    test("read-4k", "read 4 KiB whole (GET; open, read, close)", WholeFile::Read, 0),
+    test("again-4k", "read 4 KiB again (GET; open, read, close)", WholeFile::ReadAgain, 0),
+    test("write-1m", "write 1 MiB whole (PUT; open, write, fsync, close)", WholeFile::Write, 1),
+    test("read-1m", "read 1 MiB whole (GET; open, read, close)", WholeFile::Read, 1),
+    test("again-1m", "read 1 MiB again (GET; open, read, close)", WholeFile::ReadAgain, 1),
+];
+
 /// The lists of the keys that a run may write.
 pub(super) fn key_sets() -> Vec<KeySet> {
     let set =
@@ -179,7 +189,7 @@ impl Site {
                         there.dedup();
                     }
                     WholeFile::Remove => there.retain(|index| done.binary_search(index).is_err()),
-                    WholeFile::Read | WholeFile::Stat { .. } | WholeFile::List => {}
+                    WholeFile::Read | WholeFile::ReadAgain | WholeFile::Stat { .. } | WholeFile::List => {}
                 }
                 Ok(Done { record, findings: Vec::new() })
             }

@@ -96,6 +96,8 @@ pub enum WholeFile {
     Write,
     /// Opens it, reads it, closes it. Its pages were dropped.
     Read,
+    /// The same once more, without dropping its pages.
+    ReadAgain,
     /// Reads its attributes; `asks_anew`: of the server or daemon, past the kernel's cache.
     Stat {
         /// Whether the kernel's cache can be bypassed.
@@ -117,6 +119,9 @@ pub fn of_whole_files(pattern: &'static str, act: WholeFile) -> Phase {
         }
         WholeFile::Read => {
             Phase { moves_data: true, ..phase(FileUse::Uses(family), operations::read, Cache::ColdData) }
+        }
+        WholeFile::ReadAgain => {
+            Phase { moves_data: true, ..phase(FileUse::Uses(family), operations::read, Cache::Hot) }
         }
         WholeFile::Stat { asks_anew } => {
             let cache = if asks_anew { Cache::ColdNames } else { Cache::HotNames };

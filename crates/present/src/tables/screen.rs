@@ -107,6 +107,7 @@ fn figures_in_short(headline: &Headline, study: &Study, form: Form) -> String {
         Question::Sweep => sweep::in_short(study, form),
         Question::Curve => curve::in_short(study, form),
         Question::Scale => scale::in_short(study, form),
+        Question::Attribute => super::sentences(headline, study, form).unwrap_or_default(),
         Question::SmallFiles => format!("{}{}", figures(headline, study, form), smallfiles::in_short(study, form)),
         _ => figures(headline, study, form),
     };

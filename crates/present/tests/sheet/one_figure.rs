@@ -187,7 +187,7 @@ fn the_test(study: &Study) -> TestFigures {
     tests.remove(0)
 }
 
-const ALL: [Question; 9] = Question::ALL;
+const ALL: [Question; 10] = Question::ALL;
 
 #[test]
 fn every_form_has_the_figures_of_the_rounds_that_count() {

@@ -56,10 +56,27 @@ pub struct PhaseConditions {
     /// Traffic of each device if there is a stack: the devices of the files and all devices below them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<DeviceTraffic>,
+    /// Traffic of the network or FUSE mount that the files are on; `None`: there is none, or it is not visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<PhaseWire>,
     /// Bytes that this process asked of block storage, `[read, write]`.
     pub own_storage_bytes: Option<ReadWrite<u64>>,
     /// Bytes per second that other programs moved on the devices before the first phase, `[read, write]`.
     pub foreign_bytes_per_s: Seen<ReadWrite<f64>>,
+}
+
+/// Traffic of a mount between two looks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseWire {
+    /// Where the bytes were counted: `interface eth0`.
+    pub witness: String,
+    /// Bytes received and sent, `[read, write]`, those of other programs on an interface included.
+    pub bytes: ReadWrite<u64>,
+    /// Bytes of the TCP connections of the mount's program, `[read, write]`. Connections that were opened and closed
+    /// between the looks are missing. `None`: not visible.
+    pub daemon_sockets: Option<ReadWrite<u64>>,
+    /// Bytes that the mount's program read from local storage and wrote there, `[read, write]`; `None`: not visible.
+    pub daemon_storage_bytes: Option<ReadWrite<u64>>,
 }
 
 /// Traffic of devices between two looks.

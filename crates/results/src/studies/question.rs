@@ -25,6 +25,8 @@ pub enum Question {
     Curve,
     /// How fast are several nodes together?
     Scale,
+    /// What does the mount of an object store add to the store?
+    Attribute,
     /// A fio command line.
     Fio,
 }
@@ -40,6 +42,7 @@ impl Question {
         Question::Sweep,
         Question::Curve,
         Question::Scale,
+        Question::Attribute,
         Question::Fio,
     ];
 
@@ -73,6 +76,7 @@ impl Question {
                 options: &["--size", "--runtime", "--iodepth"],
                 ..row("scale", "How much do several nodes get from {}?")
             },
+            Question::Attribute => row("attribute", "{}: what the mount adds"),
             Question::Fio => row("fio", "{}"),
         }
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::control::Control;
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_probe::{Look, Meters, Reading};
-use fsdyno_results::evidence::{DeviceCounters, Seen, SystemCounters};
-use fsdyno_results::{DeviceTraffic, PhaseConditions, ReadWrite};
+use fsdyno_results::evidence::{DeviceCounters, Seen, SystemCounters, WireCounters};
+use fsdyno_results::{DeviceTraffic, PhaseConditions, PhaseWire, ReadWrite};
 
 use crate::ledger::foreign;
 
@@ -73,10 +73,24 @@ impl PhaseCounters {
             throttled_us: grown(|counters| counters.throttled_us),
             device: traffic(&before.reading.devices, &after.reading.devices),
             stack: stack(&before.reading, &after.reading),
+            wire: wire(&before.reading, &after.reading),
             own_storage_bytes: own(&after).zip(own(before)).map(|(now, then)| now.since(then)),
             foreign_bytes_per_s: self.foreign_bytes_per_s.clone(),
         }
     }
+}
+
+/// The traffic of the mount between two readings; `None`: there is no such mount, or nothing counts it.
+fn wire(before: &Reading, after: &Reading) -> Option<PhaseWire> {
+    let (then, now) = (before.wire.value()?, after.wire.value()?);
+    let sockets = |wire: &WireCounters| wire.daemon_sockets.value().map(|sockets| sockets.bytes);
+    let since = |then: Option<ReadWrite<u64>>, now: Option<ReadWrite<u64>>| Some(now?.since(then?));
+    Some(PhaseWire {
+        witness: now.witness.clone(),
+        bytes: now.bytes.since(then.bytes),
+        daemon_sockets: since(sockets(then), sockets(now)),
+        daemon_storage_bytes: since(then.daemon_storage_bytes, now.daemon_storage_bytes),
+    })
 }
 
 /// The traffic of all devices between two readings, together.
