@@ -155,9 +155,9 @@ fn estimate(rounds: &Rounds) -> String {
 fn rules(stores: &[&str], directories: &[&str], options: &ObjectCompareOptions) -> String {
     let [small, large] = &SETS;
     let mut text = format!(
-        "each round writes, reads and removes {} objects or files of 4 KiB, and writes and reads {} of 1 MiB, {} at once; \
-         a turn ends after {} s at the latest; {}: each request whole, over one connection for each worker, nothing \
-         done again",
+        "each round writes, reads and removes {} objects or files of 4 KiB, and writes and reads {} of 1 MiB, {} at once. \
+         A turn ends after {} s at the latest. On {} each request is whole, over one connection for each worker, and \
+         nothing is done again",
         small.count,
         large.count,
         options.connections,
@@ -166,8 +166,8 @@ fn rules(stores: &[&str], directories: &[&str], options: &ObjectCompareOptions) 
     );
     if !directories.is_empty() {
         text.push_str(&format!(
-            "; {}: a file counts as written when it is synced; this machine drops the file's pages before it reads; a \
-             cache of the mount's own program is not dropped, and not visible; names and attributes may be in memory",
+            ". On {} a file counts as written when it is synced, and its pages are dropped before it is read. A cache of \
+             the mount's own program is not dropped, and not visible. Names and attributes may be in memory",
             directories.join(", ")
         ));
     }
