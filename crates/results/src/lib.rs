@@ -15,6 +15,7 @@ mod samples;
 mod saved;
 mod sent;
 mod severity;
+mod structs_as_objects;
 mod studies;
 
 pub use direction::per_second;

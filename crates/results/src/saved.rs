@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::record::{RunRecord, SCHEMA_VERSION};
+use crate::structs_as_objects;
 
 /// Why a text cannot be read as a record.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +43,7 @@ impl RunRecord {
             schema: u32,
         }
         // The number is read first: a newer format may fail to parse for a good reason.
-        let Header { schema } = serde_json::from_str(text)?;
+        let Header { schema } = structs_as_objects::from_str(text)?;
         if schema > SCHEMA_VERSION {
             return Err(SavedRecordError::Newer { found: schema });
         }
@@ -51,14 +52,14 @@ impl RunRecord {
             upgrade(&mut record);
             return Ok(reread(&record)?);
         }
-        Ok(serde_json::from_str(text)?)
+        Ok(structs_as_objects::from_str(text)?)
     }
 }
 
 /// Reads an upgraded record or study as a text. Reading it as a value would compile all of the reading code again:
 /// half a megabyte.
 pub(crate) fn reread<T: DeserializeOwned>(upgraded: &Value) -> serde_json::Result<T> {
-    serde_json::from_str(&upgraded.to_string())
+    structs_as_objects::from_str(&upgraded.to_string())
 }
 
 /// Upgrades an older record to this format. Missing or wrong fields stay as they are; reading the record reports

@@ -3,7 +3,7 @@
 
 use fsdyno_stats::packed::{put, take, take_bytes};
 
-use crate::{Histogram, JobRecord, RunRecord};
+use crate::{Histogram, JobRecord, RunRecord, structs_as_objects};
 
 impl RunRecord {
     /// The record as bytes for another process of the same program.
@@ -29,7 +29,8 @@ impl RunRecord {
             let length = take(&mut rest)?.try_into().ok()?;
             take_bytes(&mut rest, length)
         };
-        let mut record: RunRecord = serde_json::from_slice(part()?).ok()?;
+        let json = str::from_utf8(part()?).ok()?;
+        let mut record: RunRecord = structs_as_objects::from_str(json).ok()?;
         for histogram in record.jobs.iter_mut().flat_map(JobRecord::histograms) {
             *histogram = Histogram::of_packed(part()?)?;
         }

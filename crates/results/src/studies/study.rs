@@ -7,6 +7,7 @@ use super::{Finding, PhaseRecord, Question, TreeRecord, Trust, VerdictRow, test_
 use crate::evidence::Storage;
 use crate::record::{Host, JobError, Note, RunRecord};
 use crate::saved::{SavedRecordError, reread, upgrade, upgrade_storage};
+use crate::structs_as_objects;
 
 /// Version of the study's format; it grows whenever a field is added, removed or changes its meaning.
 pub const STUDY_SCHEMA_VERSION: u32 = 7;
@@ -153,11 +154,11 @@ impl Study {
         struct Header {
             study_schema: Option<u32>,
         }
-        let Header { study_schema } = serde_json::from_str(text)?;
+        let Header { study_schema } = structs_as_objects::from_str(text)?;
         let mut study: Study = match study_schema {
             None => Study::of_run(RunRecord::from_json(text)?),
             Some(found) if found > STUDY_SCHEMA_VERSION => return Err(SavedRecordError::Newer { found }),
-            Some(STUDY_SCHEMA_VERSION) => serde_json::from_str(text)?,
+            Some(STUDY_SCHEMA_VERSION) => structs_as_objects::from_str(text)?,
             Some(_) => reread(&upgraded(serde_json::from_str(text)?))?,
         };
         // Older versions called such a row complete.
