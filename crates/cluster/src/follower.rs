@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use fsdyno_guide::Problem;
-use fsdyno_guide::smallfiles::{PhaseOrder, Suite};
+use fsdyno_guide::smallfiles::{NodeRole, PhaseOrder, Suite};
 use fsdyno_guide::watch::{Step, Unwatched};
 use fsdyno_job::Outcome;
 use fsdyno_os::errno::reason;
@@ -52,7 +52,7 @@ pub fn follow(link: &Arc<Link>, version: &str, bounds: Bounds) {
 fn remove_own(base: &Path, rank: u32, study: &Control) {
     let Ok(parent) = Directory::open(base) else { return };
     let own = directory_of(base, rank);
-    let Some(name) = own.file_name().map(Path::new) else { return };
+    let Ok(name) = own.strip_prefix(base) else { return };
     let Ok(own) = parent.enter(name) else { return };
     let (own, gone) = (Arc::new(own), Arc::new(AtomicU64::new(0)));
     let (over, is_over) = channel::<()>();
@@ -72,7 +72,15 @@ fn remove_own(base: &Path, rank: u32, study: &Control) {
             study.follow();
         }
     }
-    let _ = parent.remove_directory(name);
+    let Some(last) = name.file_name().map(Path::new) else { return };
+    match name.parent().filter(|group| *group != Path::new("")) {
+        Some(group) => {
+            let _ = parent.enter(group).and_then(|group| group.remove_directory(last));
+            // The last rank of the group removes its directory.
+            let _ = parent.remove_directory(group);
+        }
+        None => drop(parent.remove_directory(last)),
+    }
 }
 
 /// Stack of the removing thread, bytes: each level of a tree takes a frame.
@@ -167,9 +175,34 @@ fn make_own(base: &Path, rank: u32) -> Result<Arc<Directory>, String> {
         format!("cannot open {}: {reason}; mount the storage that is asked about on all nodes", base.display())
     };
     let parent = Directory::open(base).map_err(missing)?;
-    let own = directory_of(base, rank);
-    if let Some(name) = own.file_name().and_then(|name| name.to_str()) {
-        parent.enter(name.as_ref()).or_else(|_| parent.make(name)).map_err(|error| error.to_string())?;
-    }
+    parent.make_all(&NodeRole::directory_of(rank)).map_err(|error| error.to_string())?;
     Ok(Arc::new(parent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_a_group_make_and_remove_its_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let ranks = [1, 499, 500, 612, 999, 1000];
+        ranks.iter().for_each(|rank| drop(make_own(place.path(), *rank).unwrap()));
+        make_own(place.path(), 612).expect("it is there already");
+        std::fs::write(place.path().join("ranks-500/rank-612/scale.dat"), "data").unwrap();
+        let names = || {
+            let mut names: Vec<_> = std::fs::read_dir(place.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(), ["rank-1", "rank-499", "ranks-1000", "ranks-500"]);
+        let study = Control::with_bounds(Bounds::default());
+        remove_own(place.path(), 612, &study);
+        assert!(names().contains(&"ranks-500".to_owned()), "two other ranks have theirs in it");
+        ranks.iter().for_each(|rank| remove_own(place.path(), *rank, &study));
+        assert_eq!(names(), [""; 0]);
+    }
 }

@@ -1,8 +1,11 @@
 //! Tests many ranks in one process: the messages of their agents from Hello to the merged record, encoded and decoded
 //! as between processes, and what the first rank's worker makes of them. Clocks and the network are left out.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use fsdyno_guide::smallfiles::NodeRole;
 use fsdyno_results::evidence::{Ledger, LedgerSample, Moment, Mount, Seen as Fact, Storage};
 use fsdyno_results::{ActiveSpan, Histogram, JobRecord, JobSetup, Latency, Node, RankRecord, RunRecord, Samples};
 
@@ -233,6 +236,39 @@ fn the_document_describes_this_tree() {
         (level, number) = (below, number + 1);
     }
     assert_eq!(tree::levels(DOCUMENTED) + 1, number);
+    the_document_has(&text);
+}
+
+#[track_caller]
+fn the_document_has(text: &str) {
     let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scale.md")).unwrap();
-    assert!(document.contains(&text), "docs/scale.md must hold\n{text}");
+    assert!(document.contains(text), "docs/scale.md must hold\n{text}");
+}
+
+/// Most names of a directory of `scale`, by the number of ranks, each with one file.
+fn most_names(ranks: u32) -> (usize, usize) {
+    let mut names: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
+    // The marker of the question's directory is a name too.
+    names.entry(PathBuf::new()).or_default().insert(PathBuf::from("marker"));
+    for rank in 0..ranks {
+        let file = NodeRole::directory_of(rank).join("scale.dat");
+        for path in file.ancestors().filter(|path| *path != Path::new("")) {
+            names.entry(path.parent().expect("a directory").to_owned()).or_default().insert(path.to_owned());
+        }
+    }
+    let own = names[Path::new("")].len();
+    (own, names.values().map(BTreeSet::len).max().unwrap_or(0))
+}
+
+/// Checks the table on the directories in docs/scale.md.
+#[test]
+fn no_directory_of_scale_has_more_than_a_thousand_names() {
+    let mut text =
+        String::from("| ranks | names in the question's directory | names in any directory |\n|---|---|---|\n");
+    for ranks in [1, 16, 1000, DOCUMENTED as u32, 100_000] {
+        let (own, most) = most_names(ranks);
+        assert!(most <= 1000, "{most} names with {ranks} ranks");
+        text.push_str(&format!("| {ranks} | {own} | {most} |\n"));
+    }
+    the_document_has(&text);
 }

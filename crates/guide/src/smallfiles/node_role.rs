@@ -42,11 +42,21 @@ impl NodeRole {
         self.elsewhere && !(self.shift && self.partners[0] == self.partners[1])
     }
 
-    /// The directory of a rank, relative to the question's; empty for rank 0, which uses the question's own.
+    /// The directory of a rank, relative to the question's; empty for rank 0, which uses the question's own. From rank
+    /// [`RANKS_TOGETHER`] on, that number of ranks has a directory: `ranks-500/rank-612`.
     pub fn directory_of(rank: u32) -> PathBuf {
-        if rank == 0 { PathBuf::new() } else { PathBuf::from(format!("rank-{rank}")) }
+        let own = format!("rank-{rank}");
+        match rank / RANKS_TOGETHER * RANKS_TOGETHER {
+            _ if rank == 0 => PathBuf::new(),
+            0 => PathBuf::from(own),
+            first => PathBuf::from(format!("ranks-{first}")).join(own),
+        }
     }
 }
+
+/// Most ranks whose directories lie in the same one. The question's own directory has in addition those of the other
+/// ranks, and stays below 1,000 names up to 240,000 ranks.
+const RANKS_TOGETHER: u32 = 500;
 
 #[cfg(test)]
 mod tests {
