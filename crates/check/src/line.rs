@@ -184,7 +184,7 @@ fn files(job: &Job) -> Result<BTreeMap<PathBuf, u64>, Problem> {
     let mut files = BTreeMap::new();
     for worker in &plan.workers {
         for file in &worker.files {
-            let end: &mut u64 = files.entry(file.path.clone()).or_default();
+            let end: &mut u64 = files.entry(file.path.to_path_buf()).or_default();
             *end = (*end).max(file.start + file.length);
         }
     }

@@ -220,7 +220,8 @@ mod tests {
     fn opened(service: FileService, loops: u32) -> Vec<usize> {
         let (places, opened) = ([open(), open(), open()], RefCell::default());
         let mut files = OpenFiles::in_turn(&places, 8, Box::new(Opened(&opened)));
-        let file = |number| FileRange { start: 0, length: 40 * 4096, name: format!("{number}") };
+        let file =
+            |number| FileRange { start: 0, length: 40 * 4096, name: std::path::Path::new(&format!("{number}")).into() };
         let workload = Workload {
             pattern: fsdyno_job::draft::Draft::default().job.pattern,
             service,

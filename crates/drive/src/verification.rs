@@ -17,6 +17,11 @@ pub(crate) use checkers::MismatchedBlock;
 /// Largest number of mismatches of one worker that are listed in full.
 const LISTED_MAX: u64 = 100;
 
+/// The name of a file in messages.
+fn name(used: &[FileRange], file: u32) -> String {
+    used.get(file as usize).map_or_else(|| "-".to_owned(), |file| fsdyno_job::bytes::shown(&file.name))
+}
+
 /// The flags that fio prints for a read of the job's own list of writes, and for another read.
 const FLAGS_READ_BACK: u32 = 88;
 const FLAGS_READ: u32 = 8;
@@ -96,7 +101,7 @@ impl Verification {
             self.unlisted += 1;
             return;
         }
-        let file = used.get(op.file as usize).map_or("-", |file| file.name.as_str());
+        let file = &name(used, op.file);
         let flags = if self.reads_back { FLAGS_READ_BACK } else { FLAGS_READ };
         let mut message = mismatch.sentences(file, op, flags);
         if let Some((directory, ending)) = &self.dumps {
@@ -110,7 +115,7 @@ impl Verification {
     pub fn notes(&self, job: &str, used: &[FileRange]) -> Vec<Note> {
         let mixed = self.runs.iter().filter(|(_, (_, others))| *others > 0);
         let notes = mixed.map(|(file, (_, others))| {
-            let file = used.get(*file as usize).map_or("-", |file| file.name.as_str());
+            let file = name(used, *file);
             let text = format!(
                 "verify: {file} has blocks of several runs: {others} are not of the run that wrote the first block. Each \
                  block is intact, but may be outdated"

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::DeviceUse;
 use fsdyno_results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
@@ -36,8 +37,9 @@ impl NotVisible {
 /// call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostFacts {
-    /// Facts of each path, by the spelling in which it was asked for.
-    pub paths: BTreeMap<PathBuf, PathFacts>,
+    /// Facts of each path, by the spelling in which it was asked for. Paths with equal facts share them: a job may have a
+    /// million files.
+    pub paths: BTreeMap<Arc<Path>, Arc<PathFacts>>,
     /// Kernel, processors, memory.
     pub host: fsdyno_results::Host,
     /// Size of a memory page, bytes.
@@ -49,7 +51,12 @@ pub struct HostFacts {
 impl HostFacts {
     /// Facts of one path; `None`: nobody asked for it.
     pub fn path(&self, path: &Path) -> Option<&PathFacts> {
-        self.paths.get(path)
+        self.paths.get(path).map(Arc::as_ref)
+    }
+
+    /// The path as the facts hold it, so that others need not keep a copy; `None`: nobody asked for it.
+    pub fn held(&self, path: &Path) -> Option<&Arc<Path>> {
+        self.paths.get_key_value(path).map(|(held, _)| held)
     }
 }
 

@@ -9,6 +9,7 @@ mod device_use;
 mod drives;
 mod facts;
 mod fuse;
+mod gathering;
 mod interfaces;
 mod reading;
 mod server;
@@ -37,7 +38,6 @@ pub use reading::Reading;
 pub use system::{DiskWatch, Look, Meters, wait_of_this_thread_ns};
 pub use waiting::Waiting;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fsdyno_results::evidence::{Mount, Storage, WireCounters};
@@ -161,37 +161,4 @@ pub fn limits() -> Limits {
 /// All facts about one path.
 pub fn path_facts(path: &Path) -> PathFacts {
     Look::new().path_facts(path)
-}
-
-impl HostFacts {
-    /// Facts of the machine and of each of `paths`; the paths may depend on the machine.
-    pub fn gather<Paths: IntoIterator<Item = PathBuf>>(
-        look: &Look,
-        paths: impl FnOnce(&fsdyno_results::Host) -> Paths,
-    ) -> HostFacts {
-        let host = look.host();
-        let facts_of = |path: PathBuf| {
-            let facts = look.path_facts(&path);
-            (path, facts)
-        };
-        let mut facts =
-            HostFacts { paths: BTreeMap::new(), host, page_bytes: look.page_bytes(), limits: look.limits() };
-        facts.paths.extend(paths(&facts.host).into_iter().map(facts_of));
-        facts
-    }
-
-    /// Looks for the users of these paths, because a job will change them. The paths must be among those of the
-    /// facts.
-    pub fn ask_use(&mut self, look: &Look, paths: impl IntoIterator<Item = PathBuf>) {
-        // Files can only be in use through loop devices. Most machines have none, so that no question is needed.
-        let asked = |facts: &PathFacts| match facts.kind {
-            FileKind::Regular => look.has_loop_devices(),
-            _ => facts.exists(),
-        };
-        for path in paths {
-            if let Some(facts) = self.paths.get_mut(&path).filter(|facts| asked(facts)) {
-                facts.device_use = Some(look.device_use(&path));
-            }
-        }
-    }
 }

@@ -87,7 +87,7 @@ pub(crate) fn conduct(
     let logs = writer.as_ref().map(LogWriter::sender);
     let flows = Flows::of(plan.workers.iter().map(|worker| worker.job.pacing.flow));
     let locks = Mutex::new(file_locks(
-        plan.workers.iter().map(|worker| (worker.job.files.lock, worker.files.iter().map(|file| file.path.as_path()))),
+        plan.workers.iter().map(|worker| (worker.job.files.lock, worker.files.iter().map(|file| &*file.path))),
     ));
     let gate = StartGate::default();
     let guard = Guard::default();
@@ -254,7 +254,7 @@ impl<'run> Conductor<'run> {
             .iter()
             .filter(wanted)
             .filter(|worker| worker.job.submission.engine.lays_out())
-            .flat_map(|worker| worker.files.iter().map(|file| file.path.clone()))
+            .flat_map(|worker| worker.parts.iter().map(|part| self.shared.plan.storages[part.storage].path.clone()))
             .collect();
         sort::by(&mut paths, Ord::cmp);
         paths.dedup();

@@ -200,7 +200,7 @@ impl Plan {
             // Engines on names use paths only.
             let names = worker.job.submission.engine.works_on_names();
             if let Some(file) = worker.files.iter().find(|file| names || !reach.covers(&file.path)) {
-                return Err(file.path.clone());
+                return Err(file.path.to_path_buf());
             }
             worker.reach = reach.clone();
         }
@@ -211,7 +211,9 @@ impl Plan {
     pub(crate) fn read_from(&mut self, other_ranks: &dyn OtherRanks) {
         let reads = |worker: &&mut WorkerPlan| !worker.job.pattern.access.modifies();
         for file in self.workers.iter_mut().filter(reads).flat_map(|worker| &mut worker.files) {
-            file.path = other_ranks.read_from(&file.path).unwrap_or_else(|| std::mem::take(&mut file.path));
+            if let Some(path) = other_ranks.read_from(&file.path) {
+                file.path = path.into();
+            }
         }
     }
 
@@ -389,7 +391,7 @@ impl Planning<'_> {
             self.plan.notes.extend(maps::notes(job, &workload));
         }
         let has_parts = refused.is_none() && job.submission.engine.has_paths();
-        let files = planned.files.iter().filter(|_| has_parts).map(|file| (file.path.as_path(), file.length));
+        let files = planned.files.iter().filter(|_| has_parts).map(|file| (&*file.path, file.length));
         let parts = self.places.parts(self.facts, files, job.pattern.access.modifies());
         let populated =
             job.submission.direct && job.pattern.access.reads && self.reads_into_present_pages(&planned.files);
@@ -437,7 +439,7 @@ impl Planning<'_> {
 
     /// Refuses a device in use unless the user allows it.
     fn refuse_device(&self, job: &Job, files: &[PlannedFile]) -> Option<Refusal> {
-        let files = files.iter().map(|file| file.path.as_path()).filter(|_| guard::is_asked(job));
+        let files = files.iter().map(|file| &*file.path).filter(|_| guard::is_asked(job));
         let memory = guard::memory_path(job);
         files.chain(memory.as_deref()).find_map(|path| {
             let reason = self.facts.path(path)?.device_use.as_ref()?.reason()?;

@@ -237,7 +237,7 @@ fn names(plan: &WorkerPlan) -> Names<'_> {
     }
     let access = plan.job.pattern.access;
     let counted_as = if access.writes && !access.reads { Direction::Write } else { Direction::Read };
-    Names { paths: plan.files.iter().map(|file| file.path.as_path()).collect(), counted_as }
+    Names { paths: plan.files.iter().map(|file| &*file.path).collect(), counted_as }
 }
 
 /// A worker with its engine.

@@ -24,7 +24,7 @@ pub(crate) struct File {
     last_start: PerDirection<u64>,
     /// Bytes of the requests since the file started over.
     passed: u64,
-    /// One cover for each map; or a single one that allows repetitions.
+    /// One cover for each map; or a single one that allows repetitions. Empty for files that are read in sequence.
     covers: Box<[Cover]>,
     ranks: Option<Ranks>,
     /// `trimwrite`: whether the last request was a trim, so that its write comes next.
@@ -42,7 +42,7 @@ impl File {
             position: PerDirection::default(),
             last_start: PerDirection::default(),
             passed: 0,
-            covers: Box::new([Cover::None]),
+            covers: Box::default(),
             ranks: None,
             trimmed: false,
             done: false,
@@ -212,10 +212,11 @@ impl Placement {
             if window >= self.unit_min {
                 file.ranks = Ranks::new(&pattern.distribution, window / self.unit_min, &range.name, &self.seeds);
             }
-            if !maps.is_empty() {
-                let cover = |&map: &Direction| Cover::of(workload, map, window / self.units[map], number, seed);
-                file.covers = maps.iter().map(cover).collect();
-            }
+            let cover = |&map: &Direction| Cover::of(workload, map, window / self.units[map], number, seed);
+            file.covers = match maps.is_empty() {
+                true => Box::new([Cover::None]),
+                false => maps.iter().map(cover).collect(),
+            };
         }
     }
 
@@ -318,7 +319,7 @@ impl Placement {
         let whole = file.ranks.is_none() && self.sequence.is_none() && self.zones.is_none() && self.strided.is_none();
         let one_way = !self.sizes_by_sequence && !self.writes_follow && self.skip == 0 && self.per_draw == 1;
         let narrow = matches!(self.offsets, Stream::Narrow(_));
-        let known = matches!(file.covers[self.cover_of[direction]], Cover::Map(_) | Cover::None);
+        let known = matches!(file.covers.get(self.cover_of[direction]), Some(Cover::Map(_) | Cover::None));
         whole && one_way && narrow && known && self.random && self.random_percent[direction] >= 100
     }
 

@@ -3,6 +3,8 @@
 mod curve;
 mod means;
 
+use std::path::Path;
+
 use fsdyno_job::{Direction, Distribution, PerDirection};
 
 use crate::random::{Seeds, Slot, SumDraws, Tausworthe, name_hash, scaled};
@@ -40,8 +42,11 @@ const SCATTER: u64 = 0x61c8_8646_80b5_83eb;
 impl Ranks {
     /// The ranks of `distribution` over `blocks` blocks of the file of this name; `None` if the distribution has no
     /// ranks.
-    pub(crate) fn new(distribution: &Distribution, blocks: u64, name: &str, seeds: &Seeds) -> Option<Self> {
-        let seed = u64::from(name_hash(name.as_bytes())).wrapping_mul(seeds.of(Slot::Offset));
+    pub(crate) fn new(distribution: &Distribution, blocks: u64, name: &Path, seeds: &Seeds) -> Option<Self> {
+        if !matches!(distribution, Distribution::Zipf(..) | Distribution::Pareto(..) | Distribution::Normal(..)) {
+            return None;
+        }
+        let seed = u64::from(name_hash(fsdyno_job::bytes::shown(name).as_bytes())).wrapping_mul(seeds.of(Slot::Offset));
         Ranks::seeded(distribution, blocks, seed)
     }
 

@@ -1,5 +1,8 @@
 //! The work of one worker: plain data, made by the planner.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use fsdyno_job::{
     BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, PerDirection, PriorityShare,
     RandomGenerator, TrimBacklog, VerifyBacklog,
@@ -19,7 +22,7 @@ pub struct FileRange {
     /// Length, bytes.
     pub length: u64,
     /// The file's name as the job gives it. Zipf and pareto mix it into their seed, so that files differ.
-    pub name: String,
+    pub name: Arc<Path>,
 }
 
 /// The directions of a workload's requests.

@@ -35,7 +35,7 @@ mod tests {
     use crate::plan::LayoutMethod;
 
     fn step(worker: usize, files: &[&str]) -> LayoutStep {
-        let files = files.iter().map(|path| (path.into(), 1, LayoutMethod::Fill)).collect();
+        let files = files.iter().map(|path| (Path::new(path).into(), 1, LayoutMethod::Fill)).collect();
         LayoutStep { worker, job_name: "a".to_owned(), files }
     }
 

@@ -59,7 +59,7 @@ impl Files {
             for worker in workers() {
                 let Some(file) = worker.files.get(index) else { continue };
                 let below_limit = looked.len() < plan.watched_max;
-                match looked.iter_mut().find(|known| known.path == file.path) {
+                match looked.iter_mut().find(|known| *known.path == *file.path) {
                     Some(known) if known.stages.contains(&worker.stage) => {}
                     Some(known) => known.stages.push(worker.stage),
                     None if below_limit => looked.push(WatchedFile::new(worker, &file.path)),
@@ -68,7 +68,7 @@ impl Files {
             }
         }
         let known: HashSet<&Path> = looked.iter().map(|file| file.path.as_path()).collect();
-        let others = workers().flat_map(|worker| &worker.files).filter(|file| !known.contains(file.path.as_path()));
+        let others = workers().flat_map(|worker| &worker.files).filter(|file| !known.contains(&*file.path));
         let left_out = others.count() as u64;
         Files { looked, left_out }
     }

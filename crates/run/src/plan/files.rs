@@ -1,7 +1,8 @@
 //! Plans which bytes of which files a worker uses, and which files must be made first.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use fsdyno_job::{Amount, EngineName, Fallocate, Job};
 use fsdyno_os::errno::{EINVAL, EISDIR, ENOENT, ENOTTY, EPERM};
@@ -16,7 +17,7 @@ use crate::replay::{self, Replay};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedFile {
     /// The file's path.
-    pub path: PathBuf,
+    pub path: Arc<Path>,
     /// Offset of the first byte used.
     pub start: u64,
     /// Number of bytes used.
@@ -25,7 +26,7 @@ pub struct PlannedFile {
 
 impl PlannedFile {
     pub(crate) fn range(&self) -> FileRange {
-        FileRange { start: self.start, length: self.length, name: fsdyno_job::bytes::shown(&self.path) }
+        FileRange { start: self.start, length: self.length, name: Arc::clone(&self.path) }
     }
 }
 
@@ -37,7 +38,7 @@ pub struct LayoutStep {
     /// Name that fio prints before `Laying out IO file`.
     pub job_name: String,
     /// The files with the bytes that each must have, and how it is made.
-    pub files: Vec<(PathBuf, u64, LayoutMethod)>,
+    pub files: Vec<(Arc<Path>, u64, LayoutMethod)>,
 }
 
 /// How a missing or short file is made.
@@ -58,7 +59,7 @@ pub(super) struct PlannedFiles {
     pub(super) bytes: u64,
     /// Bytes after which a pass ends before the end of the files.
     pub(super) pass_bytes: Option<u64>,
-    pub(super) layout: Vec<(PathBuf, u64, LayoutMethod)>,
+    pub(super) layout: Vec<(Arc<Path>, u64, LayoutMethod)>,
     /// Whether the layout makes the files, for this worker or for an earlier one.
     pub(super) laid_out: bool,
     pub(super) refused: Option<Refusal>,
@@ -69,11 +70,11 @@ pub(super) struct PlannedFiles {
 /// The sizes of all files after the layouts that are planned so far.
 pub(super) struct Sizes<'facts> {
     facts: &'facts HostFacts,
-    planned: HashMap<PathBuf, u64>,
+    planned: HashMap<Arc<Path>, u64>,
     /// Files that an earlier job writes.
-    written: HashSet<PathBuf>,
+    written: HashSet<Arc<Path>>,
     /// Files that an earlier job removes at its end.
-    removed: HashSet<PathBuf>,
+    removed: HashSet<Arc<Path>>,
 }
 
 impl<'facts> Sizes<'facts> {
@@ -99,9 +100,10 @@ impl<'facts> Sizes<'facts> {
         replay: Option<&Replay>,
     ) -> PlannedFiles {
         let paths = file_paths(job, clone);
-        let mut planned = PlannedFiles::default();
+        let mut planned = PlannedFiles { files: Vec::with_capacity(paths.len()), ..PlannedFiles::default() };
         let mut shares = Shares { job, count: paths.len() as u64, drawn, replay };
         for (index, path) in (0..).zip(paths) {
+            let path = self.facts.held(&path).cloned().unwrap_or_else(|| path.into());
             match self.plan_file(job, clone, &path, index, &mut shares) {
                 Ok((file, make)) => {
                     if let Some(make) = make {
@@ -185,7 +187,7 @@ impl<'facts> Sizes<'facts> {
         &self,
         job: &Job,
         clone: u32,
-        path: &Path,
+        path: &Arc<Path>,
         index: u64,
         shares: &mut Shares<'_>,
     ) -> Result<(PlannedFile, Option<LayoutMethod>), Refusal> {
@@ -197,7 +199,7 @@ impl<'facts> Sizes<'facts> {
         let size_now = if without_disk { 0 } else { self.size(path) };
         let start = self.start(job, clone, size_now);
         let length = shares.of(index, size_now, start);
-        let file = PlannedFile { path: path.to_owned(), start, length };
+        let file = PlannedFile { path: Arc::clone(path), start, length };
         let replay = shares.replay.filter(|_| !without_disk);
         if let Some(sentence) = replay.and_then(|replay| self.contradiction(replay, path, index, kind, size_now)) {
             let message = format!(

@@ -99,7 +99,7 @@ mod tests {
     fn files_are_counted_where_they_lie() {
         let mut host = HostFacts::default();
         for (path, mount) in [("/a/1", 1), ("/a/link", 2), ("/a/2", 1), ("/b", 2)] {
-            host.paths.insert(path.into(), facts("ext4", mount, 7));
+            host.paths.insert(Path::new(path).into(), facts("ext4", mount, 7).into());
         }
         let mut places = Places::default();
         let files =
@@ -116,8 +116,9 @@ mod tests {
     #[test]
     fn an_overlay_copies_what_is_written() {
         let mut host = HostFacts::default();
-        host.paths.insert("/m/file".into(), facts("overlay", 1, 40));
-        host.paths.insert("/m/missing".into(), PathFacts { kind: FileKind::Missing, ..facts("overlay", 1, 40) });
+        host.paths.insert(Path::new("/m/file").into(), facts("overlay", 1, 40).into());
+        let missing = PathFacts { kind: FileKind::Missing, ..facts("overlay", 1, 40) };
+        host.paths.insert(Path::new("/m/missing").into(), missing.into());
         let storages = |path: &str| {
             let mut places = Places::default();
             [false, true].map(|writes| places.parts(&host, std::iter::once((Path::new(path), 1)), writes)[0].storage)

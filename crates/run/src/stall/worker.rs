@@ -121,7 +121,7 @@ fn in_flight_bytes(plan: &WorkerPlan) -> u64 {
 fn waiting(plan: &WorkerPlan, cell: &WorkerCell) -> Option<Waiting> {
     let mut waiting = fsdyno_probe::waiting_of(cell.thread()?).ok()?;
     if ["open", "close"].contains(&waiting.operation.as_str()) {
-        waiting.file = plan.files.get(cell.file()).map(|file| file.path.clone());
+        waiting.file = plan.files.get(cell.file()).map(|file| file.path.to_path_buf());
     }
     Some(waiting)
 }

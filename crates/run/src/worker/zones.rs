@@ -18,12 +18,16 @@ pub(super) fn obey(plan: &WorkerPlan, files: &[OpenFile], generator: &mut Genera
     let found = found.map_err(|error| refused(error.code, format!("fio: {error}")))?;
     let uneven = found.iter().any(|zone| zone.length != rules.zone_bytes);
     if uneven || found.len() as u64 != range.length / rules.zone_bytes {
-        let message = format!("fio: {}: its zones are not all of the same length", range.name);
+        let message =
+            format!("fio: {}: its zones are not all of the same length", fsdyno_job::bytes::shown(&range.name));
         return Err(refused(EINVAL, message));
     }
     let smallest = smallest_block(&plan.job);
     if found.iter().all(|zone| zone.capacity < smallest) {
-        let message = format!("fio: {}: no zone takes a block of {smallest} bytes. Next step: lower --bs", range.name);
+        let message = format!(
+            "fio: {}: no zone takes a block of {smallest} bytes. Next step: lower --bs",
+            fsdyno_job::bytes::shown(&range.name)
+        );
         return Err(refused(EINVAL, message));
     }
     let zones = found.iter().map(|zone| Zone {

@@ -37,7 +37,7 @@ impl World {
     }
 
     fn with(mut self, path: &str, facts: PathFacts) -> World {
-        self.facts.paths.insert(PathBuf::from(path), facts);
+        self.facts.paths.insert(std::path::Path::new(path).into(), facts.into());
         self
     }
 

@@ -10,7 +10,8 @@ const MIB: u64 = 1 << 20;
 fn world() -> World {
     let mut world = World::new().device("/dev/z", 64 * MIB, None).device("/dev/plain", 64 * MIB, None);
     let zones = Some(ZonedDevice { zone_bytes: 4 * MIB, open_max: 6 });
-    world.facts.paths.get_mut(std::path::Path::new("/dev/z")).expect("the device").zones = zones;
+    let device = world.facts.paths.get_mut(std::path::Path::new("/dev/z")).expect("the device");
+    std::sync::Arc::make_mut(device).zones = zones;
     world
 }
 

@@ -4,6 +4,7 @@ mod pacing;
 mod runs;
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use fsdyno_job::{
     Access, BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, PerDirection,
@@ -22,7 +23,7 @@ fn workload(start: u64, length: u64) -> Workload {
         pattern: Pattern { access: access(true, true, false), ..fsdyno_job::draft::Draft::default().job.pattern },
         service: FileService::RoundRobin { per_file: 1 },
         open_files: None,
-        files: vec![FileRange { start, length, name: "file".into() }],
+        files: vec![FileRange { start, length, name: Path::new("file").into() }],
         bytes: length,
         starts_over: false,
         pass_bytes: None,
@@ -138,7 +139,7 @@ fn any_open_files() -> impl Strategy<Value = Option<u32>> {
 
 prop_compose! {
     fn any_files()(lengths in prop::collection::vec(0..200_000_u64, 1..4), start in 0..100_u64) -> Vec<FileRange> {
-        let file = |(number, length)| FileRange { start: start * 4096, length, name: format!("file.{number}") };
+        let file = |(number, length)| FileRange { start: start * 4096, length, name: Path::new(&format!("file.{number}")).into() };
         lengths.into_iter().enumerate().map(file).collect()
     }
 }
@@ -231,7 +232,7 @@ proptest! {
     #[test]
     fn random_jobs_do_all_of_their_size(workload in any_workload(), length in 40_000..400_000_u64) {
         let mut workload = workload;
-        workload.files = vec![FileRange { start: 4096, length, name: "file".into() }];
+        workload.files = vec![FileRange { start: 4096, length, name: Path::new("file").into() }];
         (workload.pattern.access.random, workload.number_ios) = (true, 0);
         workload.bytes = if workload.starts_over { workload.bytes } else { length };
         let Ok(_) = Generator::new(&workload) else { return Ok(()) };
@@ -322,7 +323,7 @@ proptest! {
         let mut workload = workload(0, 0);
         workload.pattern.access = access(true, true, mixed);
         workload.pattern.generator = generator;
-        let file = |(number, blocks)| FileRange { start: 8192, length: blocks * 4096 + rest, name: format!("{number}") };
+        let file = |(number, blocks)| FileRange { start: 8192, length: blocks * 4096 + rest, name: Path::new(&format!("{number}")).into() };
         workload.files = blocks.iter().copied().enumerate().map(file).collect();
         workload.thread_number = thread_number;
         workload.bytes = workload.files.iter().map(|file| file.length).sum();
@@ -382,7 +383,7 @@ fn zipf_files_differ_by_name() {
     zipf.pattern.distribution = Distribution::Zipf(1.2, None);
     let hottest = |name: &str| {
         let mut workload = zipf.clone();
-        workload.files[0].name = name.into();
+        workload.files[0].name = Path::new(name).into();
         let mut counts = HashMap::new();
         all(&workload).iter().for_each(|op| *counts.entry(op.offset / 4096).or_insert(0) += 1);
         counts.into_iter().max_by_key(|&(_, count)| count).unwrap().0

@@ -42,7 +42,8 @@ pub(crate) fn workload(line: &str) -> Workload {
     };
     let size = bytes(job.files.size.expect("a size"));
     let (count, start) = (u64::from(job.files.count), bytes(job.files.offset));
-    let file = |number| FileRange { start, length: size / count, name: format!("a.0.{number}") };
+    let file =
+        |number| FileRange { start, length: size / count, name: std::path::Path::new(&format!("a.0.{number}")).into() };
     Workload {
         pattern: job.pattern,
         service: job.files.service,

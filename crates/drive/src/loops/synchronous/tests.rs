@@ -103,7 +103,7 @@ fn workload(writes: bool) -> Workload {
         },
         service: FileService::RoundRobin { per_file: 1 },
         open_files: None,
-        files: vec![FileRange { start: 0, length: REQUESTS * 4096, name: "file".into() }],
+        files: vec![FileRange { start: 0, length: REQUESTS * 4096, name: std::path::Path::new("file").into() }],
         bytes: REQUESTS * 4096,
         starts_over: false,
         pass_bytes: None,
