@@ -448,7 +448,8 @@ pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
 /// Moves the jobs' files from below `base` to below `own`, except the one that all ranks share.
 pub(crate) fn place(jobs: &mut [Job], base: &Path, own: &Path) {
     for job in jobs {
-        for name in job.files.names.iter_mut().chain(&mut job.files.directories) {
+        let files = &mut *job.files;
+        for name in files.names.iter_mut().chain(&mut files.directories) {
             if let Ok(below) = fsdyno_os::written::path(name).strip_prefix(base)
                 && below != Path::new(SHARED_FILE)
             {

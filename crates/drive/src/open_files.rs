@@ -237,7 +237,7 @@ mod tests {
             time_based: false,
             number_ios: 0,
             durability: Durability::default(),
-            pacing: Pacing::default(),
+            pacing: Pacing::default().into(),
             priority_shares: Default::default(),
             counts_read_back: false,
             thread_number: 1,

@@ -3,6 +3,8 @@
 //!
 //! Messages contain fio's key phrases, because people and scripts search for them, and add to them.
 
+use std::sync::Arc;
+
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::value::Refusal;
@@ -20,7 +22,7 @@ pub enum Origin {
     /// In a job file.
     Line {
         /// The file as named.
-        file: String,
+        file: Arc<str>,
         /// The first line is 1.
         number: usize,
         /// The line, without its end.
@@ -230,7 +232,7 @@ mod tests {
 
     #[test]
     fn an_error_in_a_job_file_shows_the_line() {
-        let origin = Origin::Line { file: "a.fio".to_owned(), number: 4, text: "  bogus=1".to_owned() };
+        let origin = Origin::Line { file: "a.fio".into(), number: 4, text: "  bogus=1".to_owned() };
         let mut diagnostic = Diagnostic::new(Some(origin), "Bad option <bogus=1>").did_you_mean(Some("bs"));
         diagnostic.closing = Some("fio: job x dropped".to_owned());
         insta::assert_snapshot!(diagnostic.render(false), @r"

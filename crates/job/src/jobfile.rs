@@ -5,6 +5,7 @@
 mod substitute;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::Sources;
 use crate::diagnostic::{Diagnostic, Origin};
@@ -41,28 +42,34 @@ pub(crate) fn read(
     only: &[String],
     sources: &mut dyn Sources,
 ) -> (Vec<RawJob>, Vec<Diagnostic>) {
-    let mut reader = Reader { sources, sections: Vec::new(), errors: Vec::new() };
+    let rows = Rows { index, engine, only, jobs: Vec::new(), unnamed: Vec::new() };
+    let mut reader = Reader { sources, section: None, rows, errors: Vec::new() };
     match reader.sources.job_file(path) {
         Ok(text) => reader.read_lines(path, &text, 0),
         Err(reason) => reader
             .errors
             .push(Diagnostic::new(None, format!("fio: unable to open '{path}' job file\n  {path}: {reason}"))),
     }
-    let Reader { sections, mut errors, .. } = reader;
-    let jobs = find_rows(sections, index, engine, only, &mut errors);
-    (jobs, errors)
+    reader.end_section();
+    let Reader { rows, mut errors, .. } = reader;
+    // As if all sections were read before the first row is looked for.
+    errors.extend(rows.unnamed);
+    (rows.jobs, errors)
 }
 
 struct Reader<'s> {
     sources: &'s mut dyn Sources,
-    sections: Vec<Section>,
+    /// The section whose lines are read.
+    section: Option<Section>,
+    rows: Rows<'s>,
     errors: Vec<Diagnostic>,
 }
 
 impl Reader<'_> {
     fn read_lines(&mut self, path: &str, text: &str, depth: usize) {
+        let file: Arc<str> = path.into();
         for (index, whole) in text.lines().enumerate() {
-            let origin = Origin::Line { file: path.to_owned(), number: index + 1, text: whole.to_owned() };
+            let origin = Origin::Line { file: Arc::clone(&file), number: index + 1, text: whole.to_owned() };
             if whole.len() > LINE_MAX {
                 let message = format!("fio: line longer than {LINE_MAX} bytes");
                 self.errors.push(Diagnostic::new(Some(origin), message));
@@ -100,11 +107,19 @@ impl Reader<'_> {
             self.errors.push(Diagnostic::new(Some(origin), message).help(help));
         }
         // The options below belong to this section even if its header is broken.
-        self.sections.push(Section { name: name.to_owned(), lines: Vec::new() });
+        self.end_section();
+        self.section = Some(Section { name: name.to_owned(), lines: Vec::new() });
+    }
+
+    /// A job as written is made of each section at once: many sections would take twice the memory.
+    fn end_section(&mut self) {
+        if let Some(section) = self.section.take() {
+            self.rows.add(section);
+        }
     }
 
     fn include(&mut self, path: &str, file: &str, origin: Origin, depth: usize) {
-        if self.sections.is_empty() {
+        if self.section.is_none() {
             self.errors.push(outside(&format!("include {file}"), origin));
             return;
         }
@@ -133,7 +148,7 @@ impl Reader<'_> {
             Some((name, text)) => (name.trim_end(), Some(text)),
             None => (line, None),
         };
-        if self.sections.is_empty() {
+        if self.section.is_none() {
             self.errors.push(outside(line, origin));
             return;
         }
@@ -153,7 +168,7 @@ impl Reader<'_> {
             self.errors.push(error);
             return;
         }
-        if let Some(section) = self.sections.last_mut() {
+        if let Some(section) = &mut self.section {
             section.lines.push(Line { name: name.to_owned(), text, origin });
         }
     }
@@ -173,25 +188,28 @@ fn included_file(line: &str) -> Option<&str> {
 
 /// Finds the rows of each section's options: rows of every job, and rows of the section's engine, wherever in the
 /// section the engine is named.
-fn find_rows(
-    sections: Vec<Section>,
+struct Rows<'s> {
     index: usize,
+    /// The engine that the defaults name.
     engine: &'static str,
-    only: &[String],
-    errors: &mut Vec<Diagnostic>,
-) -> Vec<RawJob> {
-    let mut jobs: Vec<RawJob> = Vec::new();
-    let mut global_engine = engine;
-    for section in sections {
+    only: &'s [String],
+    jobs: Vec<RawJob>,
+    /// Errors of options without a row.
+    unnamed: Vec<Diagnostic>,
+}
+
+impl Rows<'_> {
+    fn add(&mut self, section: Section) {
         let mut job = RawJob::new(&section.name, false);
-        if !job.global && !only.is_empty() && !only.contains(&section.name) {
-            continue;
+        if !job.global && !self.only.is_empty() && !self.only.contains(&section.name) {
+            return;
         }
-        let engine = section_engine(&section).unwrap_or(global_engine);
+        let engine = section_engine(&section).unwrap_or(self.engine);
         if job.global {
-            global_engine = engine;
+            self.engine = engine;
         }
-        let before = errors.len();
+        let before = self.unnamed.len();
+        job.assignments.reserve_exact(section.lines.len());
         for line in section.lines {
             match table::job_row(&line.name, engine) {
                 Some(row) if table::ends_with_its_engine(row, engine) => {}
@@ -200,17 +218,16 @@ fn find_rows(
                     let at = job.assignments.partition_point(|before| rank(before.row) <= rank(row));
                     job.assignments.insert(at, Assignment::new(row, line.text, line.origin));
                 }
-                None => errors.push(bad_option(&line, engine)),
+                None => self.unnamed.push(bad_option(&line, engine)),
             }
         }
-        if let (true, Some(last)) = (errors.len() > before, errors.last_mut()) {
+        if let (true, Some(last)) = (self.unnamed.len() > before, self.unnamed.last_mut()) {
             last.closing = Some(format!("fio: job {} dropped", section.name));
         }
-        job.resets_defaults = index > 0 && jobs.is_empty();
-        job.starts_file = index > 0 && !job.global && jobs.iter().all(|earlier| earlier.global);
-        jobs.push(job);
+        job.resets_defaults = self.index > 0 && self.jobs.is_empty();
+        job.starts_file = self.index > 0 && !job.global && self.jobs.iter().all(|earlier| earlier.global);
+        self.jobs.push(job);
     }
-    jobs
 }
 
 fn section_engine(section: &Section) -> Option<&'static str> {

@@ -56,7 +56,7 @@ fn sections_and_defaults() {
     assert_eq!((writers.name.as_str(), writers.clones, writers.stonewall), ("writers", 3, true));
     assert!(readers.reporting.group && writers.reporting.group && writers.durability.end_fsync);
     // The name of a section is not one of its options.
-    assert_eq!(readers.options, [("rw".to_owned(), "randread".to_owned()), ("numjobs".to_owned(), "2".to_owned())]);
+    assert_eq!(*readers.options, [("rw".to_owned(), "randread".to_owned()), ("numjobs".to_owned(), "2".to_owned())]);
 }
 
 #[test]

@@ -120,7 +120,9 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
             }));
         }
     }
-    let mut resolved = resolve(&raw_jobs, &settings, sources);
+    let shown = settings.show_command.then(|| showcmd::show_command(&raw_jobs));
+    let trace = if settings.debugs("parse") { debug::parse_lines(&raw_jobs) } else { Vec::new() };
+    let mut resolved = resolve(raw_jobs, &settings, sources);
     warnings.extend(resolved.warnings);
     errors.extend(resolved.errors);
     if errors.is_empty() {
@@ -138,10 +140,9 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
         let error = Diagnostic::new(None, "No job(s) defined").help(no_jobs_advice(&settings, &line.job_files));
         return Outcome::Rejected(Rejection { errors: vec![error], warnings, usage: true, status: 1 });
     }
-    if settings.show_command {
-        return Outcome::Immediate(Action::Print { text: showcmd::show_command(&raw_jobs), status: 0 });
+    if let Some(text) = shown {
+        return Outcome::Immediate(Action::Print { text, status: 0 });
     }
-    let trace = if settings.debugs("parse") { debug::parse_lines(&raw_jobs) } else { Vec::new() };
     let global_options = resolved.global_options;
     Outcome::Run(Box::new(Request { settings, jobs: resolved.jobs, global_options, warnings, trace }))
 }
@@ -149,8 +150,8 @@ pub fn parse_command_line(words: &[String], sources: &mut dyn Sources) -> Outcom
 /// `opendir`: adds the files of these directories to the files that are named.
 fn open_directories(job: &mut Job, sources: &mut dyn Sources) -> Result<Vec<Warning>, Box<Diagnostic>> {
     let mut added = Vec::new();
-    for directory in &job.files.opened_directories {
-        let files = sources.files_below(directory).map_err(|reason| {
+    for directory in job.files.opened_directories.clone() {
+        let files = sources.files_below(&directory).map_err(|reason| {
             let text = format!("fio: failed parsing opendir={directory}\n{reason}");
             Box::new(Diagnostic::new(None, text).help("name a directory that can be read"))
         })?;

@@ -29,8 +29,8 @@ pub struct Resolved {
     pub errors: Vec<Diagnostic>,
 }
 
-/// Applies the options of each job onto the defaults before it. `sources` gives the files that patterns name.
-pub fn resolve(raw_jobs: &[RawJob], settings: &Settings, sources: &mut dyn Sources) -> Resolved {
+/// Applies the options of each job onto the defaults before it, and gives up each job as written when it is done. `sources` gives the files that patterns name.
+pub fn resolve(raw_jobs: Vec<RawJob>, settings: &Settings, sources: &mut dyn Sources) -> Resolved {
     let mut resolved = Resolved::default();
     let mut defaults = Draft::default();
     let mut default_options: Vec<Assignment> = Vec::new();
@@ -43,21 +43,22 @@ pub fn resolve(raw_jobs: &[RawJob], settings: &Settings, sources: &mut dyn Sourc
             defaults_whole = true;
         }
         if raw.global {
-            defaults_whole &= apply_all(&mut defaults, raw, &mut resolved, sources);
+            defaults_whole &= apply_all(&mut defaults, &raw, &mut resolved, sources);
             // The defaults do not name a job.
             defaults.job.display_name = None;
-            default_options.extend(raw.assignments.iter().cloned());
+            default_options.extend(raw.assignments);
             continue;
         }
         let mut draft = defaults.clone();
-        draft.job.name = raw.name.clone();
+        draft.job.name.clone_from(&raw.name);
         draft.job.starts_file = raw.starts_file;
-        let whole = apply_all(&mut draft, raw, &mut resolved, sources);
-        draft.job.options = written_options(&raw.assignments);
+        let whole = apply_all(&mut draft, &raw, &mut resolved, sources);
+        draft.job.options = written_options(&raw.assignments).into();
         if whole && defaults_whole {
-            let assignments = default_options.iter().chain(&raw.assignments).cloned().collect();
-            let rules = Rules { assignments, settings, resolved: &mut resolved, job: raw.name.clone() };
-            if let Some(job) = draft.finish(rules) {
+            let assignments = default_options.iter().cloned().chain(raw.assignments).collect();
+            let rules = Rules { assignments, settings, resolved: &mut resolved, job: raw.name };
+            if let Some(mut job) = draft.finish(rules) {
+                resolved.jobs.last().into_iter().for_each(|before| job.share_with(before));
                 resolved.jobs.push(job);
             }
         }
@@ -165,12 +166,8 @@ impl Draft {
         finish_windows(&mut job.reporting, &written);
         finish_think_time(&mut job.pacing, &written);
         let trims = trims_among_writes(&job, &written, &mut rules);
-        job.verify = kind_of(&written).map(|kind| Verify {
-            kind,
-            trims,
-            aux_path: rules.settings.aux_path.clone(),
-            ..written.verify
-        });
+        let verify = |kind| Verify { kind, trims, aux_path: rules.settings.aux_path.clone(), ..written.verify.clone() };
+        job.verify = kind_of(&written).map(verify).map(Box::new);
         check_verify(&job, &mut rules);
         job.pacing.flow = Some(written.flow).filter(|flow| flow.weight > 0);
         if written.flow_negative {
@@ -183,7 +180,8 @@ impl Draft {
         check_steady_state(&job.reporting, &mut rules);
         check_logs(&job.reporting.logs, &mut rules);
         check_wait(&job, &mut rules);
-        job.submission.memory.set_huge_page_bytes(job.submission.huge_page_bytes);
+        let huge_page_bytes = job.submission.huge_page_bytes;
+        job.submission.memory.set_huge_page_bytes(huge_page_bytes);
         let hint = written.priority_hint.filter(|hint| *hint > 0);
         job.process.priority = match (written.priority, hint) {
             ((None, None), None) => None,

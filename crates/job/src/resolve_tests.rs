@@ -66,7 +66,7 @@ fn contract_case_c() {
     assert_eq!((job.name.as_str(), job.clones), ("/root/fio_result_s3_read.txt", 8));
     assert!(job.extent.time_based && job.reporting.group && job.process.thread);
     assert_eq!(job.extent.runtime_ns, 30_000_000_000);
-    assert_eq!(job.options, [("name".to_owned(), "/root/fio_result_s3_read.txt".to_owned())]);
+    assert_eq!(*job.options, [("name".to_owned(), "/root/fio_result_s3_read.txt".to_owned())]);
     assert!(request.global_options.contains(&("time_based".to_owned(), String::new())));
 }
 
@@ -96,13 +96,13 @@ fn the_last_of_a_pair_holds() {
 
 #[test]
 fn block_sizes_rank() {
-    let mixed = job("--bs=,8k --bsrange=1k-2k,,4k-4k --bssplit=,16k/100").pattern.block_size;
+    let mixed = job("--bs=,8k --bsrange=1k-2k,,4k-4k --bssplit=,16k/100").pattern.block_size.clone();
     assert_eq!(mixed.read, BlockSize::Range(1024, 2048));
     assert_eq!(mixed.write, BlockSize::Fixed(16384));
     assert_eq!(job("--bsrange=1k-2k --bs=8k").pattern.block_size.read, BlockSize::Range(1024, 2048));
     assert_eq!(job("--bs=,8k").pattern.block_size.read, BlockSize::Fixed(4096));
     assert_eq!(job("--bssplit=4k/50:8k").pattern.block_size.read, BlockSize::Split(vec![(4096, 50), (8192, 50)]));
-    let large = job("--bs=4g --bsrange=,4g-8g --bssplit=,,5g/50:6g/50").pattern.block_size;
+    let large = job("--bs=4g --bsrange=,4g-8g --bssplit=,,5g/50:6g/50").pattern.block_size.clone();
     assert_eq!(large.read, BlockSize::Fixed(4 << 30));
     assert_eq!(large.write, BlockSize::Range(4 << 30, 8 << 30));
     assert_eq!(large.trim, BlockSize::Split(vec![(5 << 30, 50), (6 << 30, 50)]));
@@ -110,7 +110,7 @@ fn block_sizes_rank() {
 
 #[test]
 fn a_write_has_the_size_of_its_trim() {
-    let sizes = job("--rw=randtrimwrite --bs=4k,8k,16k").pattern.block_size;
+    let sizes = job("--rw=randtrimwrite --bs=4k,8k,16k").pattern.block_size.clone();
     assert_eq!((sizes.write, sizes.trim), (BlockSize::Fixed(16384), BlockSize::Fixed(16384)));
     // Sequential writes and trims have sizes of their own, as in fio.
     assert_eq!(job("--rw=trimwrite --bs=4k,8k,16k").pattern.block_size.write, BlockSize::Fixed(8192));
@@ -251,19 +251,19 @@ fn logs_that_could_not_be_as_asked_for_are_refused() {
     for words in ["--log_issue_time=1", "--log_issue_time=1 --log_offset=1", "--log_issue_time=1 --write_lat_log=x"] {
         assert!(refused(words).contains(issue_time), "{words}");
     }
-    let logs = job("--log_issue_time=1 --log_offset=1 --write_lat_log=x").reporting.logs;
+    let logs = job("--log_issue_time=1 --log_offset=1 --write_lat_log=x").reporting.logs.clone();
     assert!(logs.issue_time && logs.of_requests());
     assert!(refused("--log_compression=513m").contains("max value out of range: 537919488 (536870912 max)"));
     assert_eq!(job("--log_compression=512m").reporting.logs.compressed_bytes, 512 << 20);
     assert_eq!(codes("--write_hist_log=x"), [WarningCode::WithoutEffect]);
-    let logs = job("--write_hist_log=x --log_hist_msec=500").reporting.logs;
+    let logs = job("--write_hist_log=x --log_hist_msec=500").reporting.logs.clone();
     assert!(logs.any() && !logs.of_requests(), "no row for each request");
     assert_eq!(job("--log_compression_cpus=0,2-3").reporting.logs.compression_cpus, [0, 2, 3]);
 }
 
 #[test]
 fn steady_states_are_judged_in_the_unit_of_their_metric() {
-    let steady = |words: &str| job(words).reporting.steady_state.expect("a duration was given");
+    let steady = |words: &str| job(words).reporting.steady_state.clone().expect("a duration was given");
     let judged = |words: &str| {
         let steady = steady(&format!("--ss_dur=10 --ss={words}"));
         (steady.metric, steady.slope, steady.limit, steady.percent)
@@ -362,13 +362,15 @@ fn engine_options_reach_their_fields() {
     let options =
         job("--ioengine=io_uring --hipri --fixedbufs=1 --nonvectored=0 --force_async=3 --sqthread_poll_cpu=1")
             .submission
-            .engine_options;
+            .engine_options
+            .clone();
     assert!(options.hipri && options.fixed_buffers);
     assert_eq!((options.nonvectored, options.force_async, options.sqthread_poll_cpu), (Some(false), 3, Some(1)));
     let sim = job("--ioengine=sim --sim_service=1ms --sim_channels=4 --sim_queue=8 --sim_faults=error:EIO@3,eof@9")
         .submission
         .engine_options
-        .sim;
+        .sim
+        .clone();
     assert_eq!((sim.service_ns, sim.channels, sim.queue, sim.faults.len()), (1_000_000, 4, 8, 2));
     let line = "--ioengine=io_uring --hipri --name=y --ioengine=psync";
     assert_eq!(request(line).warnings[0].code, WarningCode::OtherEngine);
@@ -426,7 +428,7 @@ fn engines_that_change_what_they_read_are_no_readers() {
 fn nodes_and_policies_are_read() {
     assert_eq!(job("--numa_cpu_nodes=0,2-3,2").process.nodes, [0, 2, 3]);
     assert!(job("--numa_cpu_nodes=all").process.nodes.is_empty());
-    let policy = |text: &str| job(&format!("--numa_mem_policy={text}")).process.memory_policy.unwrap();
+    let policy = |text: &str| job(&format!("--numa_mem_policy={text}")).process.memory_policy.clone().unwrap();
     assert_eq!(policy("local"), MemoryPolicy::Local);
     assert_eq!(policy("prefer:1"), MemoryPolicy::Prefer(1));
     assert_eq!(policy("bind:0-1"), MemoryPolicy::Bind(vec![0, 1]));
@@ -448,7 +450,7 @@ fn memory_is_what_its_option_says() {
 #[test]
 fn requests_have_priorities_by_share_and_size() {
     let of = |class, level, hint| IoPriority { class, level, hint };
-    let shares = |words: &str| job(&format!("--ioengine=libaio {words}")).submission.engine_options.priority_shares;
+    let shares = |words: &str| job(&format!("--ioengine=libaio {words}")).submission.engine_options.priority_shares.clone();
     let common = shares("--cmdprio_percentage=30,10 --cmdprio=3");
     let share = |block_bytes, percent, priority| PriorityShare { block_bytes, percent, priority };
     assert_eq!(common.read, [share(None, 30, of(1, 3, 0))]);

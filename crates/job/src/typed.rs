@@ -8,6 +8,7 @@ mod object;
 mod pattern;
 mod reporting;
 mod schedule;
+mod shared;
 mod submission;
 mod traces;
 
@@ -18,10 +19,12 @@ pub use object::*;
 pub use pattern::*;
 pub use reporting::*;
 pub use schedule::*;
+pub use shared::Shared;
 pub use submission::*;
 pub use traces::*;
 
-/// One job section (or one `--name`), before cloning by `numjobs`.
+/// One job section (or one `--name`), before cloning by `numjobs`. Its parts are shared by jobs that have equal ones, so that
+/// each of many sections takes little memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// Label; also the stem of generated file names.
@@ -47,31 +50,31 @@ pub struct Job {
     /// The section is the first of a job file after the first file: stonewall and a new group are implied.
     pub starts_file: bool,
     /// Which files, how large, how made.
-    pub files: Files,
+    pub files: Shared<Files>,
     /// Offsets, sizes, directions.
-    pub pattern: Pattern,
+    pub pattern: Shared<Pattern>,
     /// How requests reach the kernel.
-    pub submission: Submission,
+    pub submission: Shared<Submission>,
     /// When the job begins and ends.
     pub extent: Extent,
     /// What makes written data durable.
     pub durability: Durability,
     /// Rates, think time, latency limits.
-    pub pacing: Pacing,
+    pub pacing: Shared<Pacing>,
     /// What is written.
-    pub content: Content,
+    pub content: Shared<Content>,
     /// Check of what is read; `None` without `verify`.
-    pub verify: Option<Verify>,
+    pub verify: Option<Box<Verify>>,
     /// Processors, priority, identity of the workers.
-    pub process: Process,
+    pub process: Shared<Process>,
     /// What is measured and how it is shown.
-    pub reporting: Reporting,
+    pub reporting: Shared<Reporting>,
     /// Which errors are counted and survived.
-    pub errors: ErrorPolicy,
+    pub errors: Shared<ErrorPolicy>,
     /// Recorded I/O: logs that are replayed or written.
-    pub traces: Traces,
+    pub traces: Shared<Traces>,
     /// Options as written for this job, canonical names, for the reports' `job options`.
-    pub options: Vec<(String, String)>,
+    pub options: Shared<Vec<(String, String)>>,
 }
 
 impl Job {
@@ -87,6 +90,20 @@ impl Job {
             Some(client) => format!("{name}.{client}"),
             None => name,
         }
+    }
+
+    /// Shares each part that is equal to the other job's.
+    pub fn share_with(&mut self, other: &Job) {
+        self.files.share_with(&other.files);
+        self.pattern.share_with(&other.pattern);
+        self.submission.share_with(&other.submission);
+        self.pacing.share_with(&other.pacing);
+        self.content.share_with(&other.content);
+        self.process.share_with(&other.process);
+        self.reporting.share_with(&other.reporting);
+        self.errors.share_with(&other.errors);
+        self.traces.share_with(&other.traces);
+        self.options.share_with(&other.options);
     }
 
     /// Whether the job discards data of a device.
@@ -110,19 +127,19 @@ impl Default for Job {
             exit_all_on_error: false,
             exit_what: ExitWhat::Group,
             starts_file: false,
-            files: Files::default(),
-            pattern: Pattern::default(),
-            submission: Submission::default(),
+            files: Shared::default(),
+            pattern: Shared::default(),
+            submission: Shared::default(),
             extent: Extent { loops: 1, ..Extent::default() },
             durability: Durability::default(),
-            pacing: Pacing { rate_cycle_ms: 1000, think_blocks: 1, ..Pacing::default() },
-            content: Content::default(),
+            pacing: Pacing { rate_cycle_ms: 1000, think_blocks: 1, ..Pacing::default() }.into(),
+            content: Shared::default(),
             verify: None,
-            process: Process::default(),
-            reporting: Reporting::default(),
-            errors: ErrorPolicy::default(),
-            traces: Traces::default(),
-            options: Vec::new(),
+            process: Shared::default(),
+            reporting: Shared::default(),
+            errors: Shared::default(),
+            traces: Shared::default(),
+            options: Shared::default(),
         }
     }
 }

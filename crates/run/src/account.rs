@@ -115,7 +115,7 @@ pub(crate) fn blank_record(plan: &WorkerPlan) -> Box<JobRecord> {
     record.group = plan.group;
     record.group_reporting = job.reporting.group;
     record.clone = plan.clone;
-    record.options = job.options.clone();
+    record.options = job.options.to_vec();
     record.plan = plan.for_record();
     // The depth is set when the worker begins.
     record.latency_depth = 0;

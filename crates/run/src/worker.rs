@@ -356,7 +356,7 @@ impl<'run> Task<'run> {
             log: log(index, shared, began_ns, phase.in_ramp()),
             phase,
             series,
-            survival: Survival::new(job.errors.clone(), job.files.fill_device),
+            survival: Survival::new((*job.errors).clone(), job.files.fill_device),
             governor: Governor::for_job(job, &plan.workload, verification, holds, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fsdyno_job::{
     BlockSize, Direction, Distribution, Durability, FileService, Pacing, Pattern, PerDirection, PriorityShare,
-    RandomGenerator, TrimBacklog, VerifyBacklog,
+    RandomGenerator, Shared, TrimBacklog, VerifyBacklog,
 };
 
 use crate::newest::writes_over;
@@ -39,7 +39,7 @@ pub(crate) enum DirectionMix {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// Offsets, sizes, directions.
-    pub pattern: Pattern,
+    pub pattern: Shared<Pattern>,
     /// How the file of the next request is chosen.
     pub service: FileService,
     /// Largest number of open files; `None`: all are open.
@@ -73,7 +73,7 @@ pub struct Workload {
     /// Syncs among the writes.
     pub durability: Durability,
     /// Intended start times.
-    pub pacing: Pacing,
+    pub pacing: Shared<Pacing>,
     /// Which requests have another I/O priority than the worker.
     pub priority_shares: PerDirection<Vec<PriorityShare>>,
     /// The worker's number over all jobs, from 1.

@@ -131,7 +131,7 @@ impl Governor {
         holds: Option<Box<Holds>>,
         now_ns: u64,
     ) -> Option<Governor> {
-        let mut pacing = job.pacing.clone();
+        let mut pacing = Pacing::clone(&job.pacing);
         // One value applies to all directions; a direction without I/O has no rate to keep.
         for direction in Direction::ALL.into_iter().filter(|direction| !job.pattern.access.has(*direction)) {
             pacing.rate_min[direction] = None;

@@ -65,7 +65,7 @@ fn resolved(row: &JobRow, text: Option<&str>) -> Job {
         row.kind.apply(&mut draft, &value.value).unwrap_or_else(|e| panic!("{} {text}: {e:?}", row.name));
     }
     let job = crate::resolve::finish_alone(draft).unwrap_or_else(|| panic!("{} {text:?}", row.name));
-    Job { options: Vec::new(), ..job }
+    Job { options: Vec::new().into(), ..job }
 }
 
 /// A job without the option has the value that the table calls the default.

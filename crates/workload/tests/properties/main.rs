@@ -20,7 +20,8 @@ fn access(random: bool, reads: bool, writes: bool) -> Access {
 /// One file of `length` bytes from `start` on; 4 KiB reads in random order.
 fn workload(start: u64, length: u64) -> Workload {
     Workload {
-        pattern: Pattern { access: access(true, true, false), ..fsdyno_job::draft::Draft::default().job.pattern },
+        pattern: Pattern { access: access(true, true, false), ..(*fsdyno_job::draft::Draft::default().job.pattern).clone() }
+            .into(),
         service: FileService::RoundRobin { per_file: 1 },
         open_files: None,
         files: vec![FileRange { start, length, name: Path::new("file").into() }],
@@ -34,7 +35,7 @@ fn workload(start: u64, length: u64) -> Workload {
         backlog: None,
         trims: None,
         durability: Durability::default(),
-        pacing: Pacing::default(),
+        pacing: Pacing::default().into(),
         priority_shares: Default::default(),
         counts_read_back: false,
         thread_number: 1,

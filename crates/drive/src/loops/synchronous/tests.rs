@@ -99,8 +99,9 @@ fn workload(writes: bool) -> Workload {
         pattern: Pattern {
             access: Access { reads: !writes, writes, ..Access::READ },
             seed: Seed::Fixed(1),
-            ..fsdyno_job::draft::Draft::default().job.pattern
-        },
+            ..(*fsdyno_job::draft::Draft::default().job.pattern).clone()
+        }
+        .into(),
         service: FileService::RoundRobin { per_file: 1 },
         open_files: None,
         files: vec![FileRange { start: 0, length: REQUESTS * 4096, name: std::path::Path::new("file").into() }],
@@ -114,7 +115,7 @@ fn workload(writes: bool) -> Workload {
         backlog: None,
         trims: None,
         durability: Durability::default(),
-        pacing: Pacing::default(),
+        pacing: Pacing::default().into(),
         priority_shares: Default::default(),
         counts_read_back: false,
         thread_number: 1,
@@ -143,7 +144,7 @@ fn driven_after(ramp_ns: u64, writes: bool, short: Option<u64>, control: &Orders
         recorder: Recorder::new(directions, RecorderOptions::default(), 1),
         phase: JobClock::begin(0, ramp_ns, 0, 500, 500),
         series: None,
-        survival: Survival::new(job.errors.clone(), false),
+        survival: Survival::new((*job.errors).clone(), false),
         governor: None,
         log: None,
         intervals: None,
