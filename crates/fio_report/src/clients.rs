@@ -11,7 +11,7 @@ const ALL: &str = "All clients";
 /// One node of a run on several.
 pub(crate) struct Client<'r> {
     pub(crate) node: &'r Node,
-    pub(crate) table: Table,
+    pub(crate) table: Table<'r>,
 }
 
 /// The clients, by name; `None`: the run was on one machine.
@@ -21,9 +21,9 @@ pub(crate) fn clients(run: &RunRecord) -> Option<Vec<Client<'_>>> {
 }
 
 /// The sum of all rows of all groups as one row, with the number of the last group; `None`: there is only one row.
-pub(crate) fn all(clients: &[Client<'_>]) -> Option<Table> {
+pub(crate) fn all<'r>(clients: &[Client<'r>]) -> Option<Table<'r>> {
     let mut rows = clients.iter().flat_map(|client| &client.table.rows);
-    let mut all: JobRecord = rows.next()?.clone();
+    let mut all: JobRecord = rows.next()?.clone().into_owned();
     let mut count = 1;
     for row in rows {
         all.merge(row);

@@ -1,33 +1,35 @@
 //! Totals of the report groups (`new_group`, `stonewall`).
 
+use std::borrow::Cow;
+
 use fsdyno_results::{DirectionRecord, JobRecord, RunRecord, Samples, per_second};
 
 use crate::lanes::{Lane, lanes};
 use crate::number::Style;
 
 /// The rows of a report, with the totals of their groups.
-pub(crate) struct Table {
-    pub(crate) rows: Vec<JobRecord>,
+pub(crate) struct Table<'r> {
+    pub(crate) rows: Vec<Cow<'r, JobRecord>>,
     pub(crate) groups: Vec<Group>,
 }
 
-impl Table {
-    pub(crate) fn of(run: &RunRecord) -> Table {
+impl<'r> Table<'r> {
+    pub(crate) fn of(run: &'r RunRecord) -> Table<'r> {
         Table::with(run.report_rows(), groups(run.jobs.iter()))
     }
 
     /// The table of one client of several.
-    pub(crate) fn of_node(run: &RunRecord, node: usize) -> Table {
+    pub(crate) fn of_node(run: &'r RunRecord, node: usize) -> Table<'r> {
         Table::with(run.report_rows_of(node), groups(run.jobs.iter().filter(|job| job.node == node)))
     }
 
     /// A row that is a group by itself.
-    pub(crate) fn of_row(row: JobRecord) -> Table {
+    pub(crate) fn of_row(row: JobRecord) -> Table<'r> {
         let own = groups(std::iter::once(&row));
-        Table::with(vec![row], own)
+        Table::with(vec![Cow::Owned(row)], own)
     }
 
-    fn with(rows: Vec<JobRecord>, mut groups: Vec<Group>) -> Table {
+    fn with(rows: Vec<Cow<'r, JobRecord>>, mut groups: Vec<Group>) -> Table<'r> {
         for row in &rows {
             if let Some(group) = groups.iter_mut().find(|group| group.number == row.group) {
                 group.add(row);
@@ -38,7 +40,7 @@ impl Table {
 
     /// Each row with its group.
     pub(crate) fn grouped_rows(&self) -> impl Iterator<Item = (&JobRecord, &Group)> {
-        self.rows.iter().filter_map(|row| Some((row, self.groups.iter().find(|group| group.number == row.group)?)))
+        self.rows.iter().filter_map(|row| Some((&**row, self.groups.iter().find(|group| group.number == row.group)?)))
     }
 }
 

@@ -31,6 +31,8 @@ pub mod terse;
 pub use number::Style;
 pub use progress::{Progress, RateLimit};
 
+use std::io;
+
 use fsdyno_results::RunRecord;
 use fsdyno_text::escape;
 use jiff::tz::TimeZone;
@@ -46,8 +48,24 @@ pub struct Format {
     pub for_people: bool,
     /// Whether it is one JSON document per run, so that two cannot be in one file.
     pub is_json: bool,
-    /// The report of a record.
-    pub report: fn(&RunRecord, &Details) -> String,
+    /// Gives the report of a record to a sink, in pieces.
+    pub write: fn(&RunRecord, &Details, &mut Sink<'_>) -> io::Result<()>,
+}
+
+/// Takes a report, piece by piece.
+pub type Sink<'f> = dyn FnMut(&str) -> io::Result<()> + 'f;
+
+impl Format {
+    /// The whole report of a record.
+    pub fn report(&self, run: &RunRecord, details: &Details) -> String {
+        let mut text = String::new();
+        let mut keep = |piece: &str| {
+            text.push_str(piece);
+            Ok(())
+        };
+        (self.write)(run, details, &mut keep).expect("memory takes each piece");
+        text
+    }
 }
 
 /// The caller's choices for reports.
@@ -72,13 +90,13 @@ pub const FORMATS: &[Format] = &[
         help: "fio's report for people",
         for_people: true,
         is_json: false,
-        report: |run, details| {
+        write: |run, details, sink| {
             let report = if details.announced { normal::results } else { normal::full };
             let remarks = match details.remarks {
                 true => escape::terminal(&(remarks::block(run) + &remarks::replays(run))).into_owned(),
                 false => String::new(),
             };
-            report(run, &details.zone) + &remarks
+            sink(&(report(run, &details.zone) + &remarks))
         },
     },
     Format {
@@ -86,21 +104,21 @@ pub const FORMATS: &[Format] = &[
         help: "fio's JSON",
         for_people: false,
         is_json: true,
-        report: |run, details| json::document_with(run, json::Extras::of(details, false), &details.zone),
+        write: |run, details, sink| json::write_document(run, json::Extras::of(details, false), &details.zone, sink),
     },
     Format {
         word: "json+",
         help: "fio's JSON with latency bins",
         for_people: false,
         is_json: true,
-        report: |run, details| json::document_with(run, json::Extras::of(details, true), &details.zone),
+        write: |run, details, sink| json::write_document(run, json::Extras::of(details, true), &details.zone, sink),
     },
     Format {
         word: "terse",
         help: "fio's terse format",
         for_people: false,
         is_json: false,
-        report: |run, details| terse::lines(run, details.terse),
+        write: |run, details, sink| sink(&terse::lines(run, details.terse)),
     },
 ];
 

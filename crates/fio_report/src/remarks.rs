@@ -128,7 +128,7 @@ fn unlike_rows(text: &str) -> String {
 
 /// The latencies that `gtod_reduce` leaves out of the report, one line for each row.
 pub fn sampled_latencies(run: &RunRecord) -> Vec<String> {
-    run.report_rows().iter().filter_map(sampled).collect()
+    run.report_rows().iter().filter_map(|row| sampled(row)).collect()
 }
 
 fn sampled(job: &JobRecord) -> Option<String> {

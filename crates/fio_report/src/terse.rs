@@ -46,7 +46,7 @@ pub fn lines(run: &RunRecord, version: Version) -> String {
         let table = Table::of(run);
         return table.grouped_rows().map(|(row, group)| line(run, row, group, disks_of(run), version)).collect();
     };
-    let rows = |table: &Table| -> String {
+    let rows = |table: &Table<'_>| -> String {
         table.grouped_rows().map(|(row, group)| line(run, row, group, Vec::new(), version)).collect()
     };
     let mut lines = String::new();

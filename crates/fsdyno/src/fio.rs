@@ -229,7 +229,7 @@ fn conclude(
     if let Some(error) = lost {
         return Err(output_lost(&error));
     }
-    output.write(&formats.report(record)).map_err(|error| output_lost(&error))?;
+    formats.write(record, &mut |piece| output.write(piece)).map_err(|error| output_lost(&error))?;
     let failed = record.jobs.iter().filter(|job| job.error.is_some()).count() + record.missing_ranks().len();
     let saved = saved && record.notes.iter().all(|note| note.id != fsdyno_run::LOGS_INCOMPLETE);
     // fio's exit status is the number of failed jobs, in eight bits.

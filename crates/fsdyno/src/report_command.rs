@@ -164,7 +164,7 @@ impl Report {
                     announced: false,
                     zone: TimeZone::system(),
                 };
-                Ok(records.into_iter().map(|record| (format.report)(record, &details)).collect())
+                Ok(records.into_iter().map(|record| format.report(record, &details)).collect())
             }
         }
     }

@@ -450,7 +450,8 @@ fn memory_is_what_its_option_says() {
 #[test]
 fn requests_have_priorities_by_share_and_size() {
     let of = |class, level, hint| IoPriority { class, level, hint };
-    let shares = |words: &str| job(&format!("--ioengine=libaio {words}")).submission.engine_options.priority_shares.clone();
+    let shares =
+        |words: &str| job(&format!("--ioengine=libaio {words}")).submission.engine_options.priority_shares.clone();
     let common = shares("--cmdprio_percentage=30,10 --cmdprio=3");
     let share = |block_bytes, percent, priority| PriorityShare { block_bytes, percent, priority };
     assert_eq!(common.read, [share(None, 30, of(1, 3, 0))]);

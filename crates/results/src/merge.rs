@@ -1,5 +1,7 @@
 //! Merges the records of workers into the rows of a report: `group_reporting` and `unified_rw_reporting`.
 
+use std::borrow::Cow;
+
 use fsdyno_job::PerDirection;
 
 use crate::direction::merge_all_or_none;
@@ -10,22 +12,25 @@ use fsdyno_stats::Histogram;
 
 impl RunRecord {
     /// One row per worker, or one per group for workers with `group_reporting`; workers with `stats=0` are left out.
-    pub fn report_rows(&self) -> Vec<JobRecord> {
+    pub fn report_rows(&self) -> Vec<Cow<'_, JobRecord>> {
         rows(self.jobs.iter())
     }
 
     /// The same for the workers of one node.
-    pub fn report_rows_of(&self, node: usize) -> Vec<JobRecord> {
+    pub fn report_rows_of(&self, node: usize) -> Vec<Cow<'_, JobRecord>> {
         rows(self.jobs.iter().filter(|job| job.node == node))
     }
 }
 
-fn rows<'r>(jobs: impl Iterator<Item = &'r JobRecord>) -> Vec<JobRecord> {
-    let mut rows: Vec<JobRecord> = Vec::new();
+/// The row of a single worker is its record itself: copies of many would take as much memory as the run.
+fn rows<'r>(jobs: impl Iterator<Item = &'r JobRecord>) -> Vec<Cow<'r, JobRecord>> {
+    let mut rows: Vec<Cow<'r, JobRecord>> = Vec::new();
     for job in jobs.filter(|job| job.setup.shown) {
         match rows.last_mut() {
-            Some(row) if row.group_reporting && job.group_reporting && row.group == job.group => row.merge(job),
-            _ => rows.push(job.clone()),
+            Some(row) if row.group_reporting && job.group_reporting && row.group == job.group => {
+                row.to_mut().merge(job);
+            }
+            _ => rows.push(Cow::Borrowed(job)),
         }
     }
     rows
@@ -161,6 +166,11 @@ impl JobRecord {
         }
         histograms.extend(all.into_iter().filter_map(|latency| latency.histogram.as_mut()));
         histograms
+    }
+
+    /// Stores the distributions in a tenth of the memory, until one changes.
+    pub fn pack(&mut self) {
+        self.histograms().into_iter().for_each(Histogram::pack);
     }
 
     /// Drops the values of each interval; their sums stay.

@@ -39,6 +39,9 @@ use command::CommandTime;
 use finish::finish;
 pub(crate) use refused::Refused;
 
+/// Number of workers from which on the distributions of those that have ended are packed.
+const PACKED_FROM: usize = 256;
+
 /// Runs the worker to its end. `index` counts from 0. `None`: it had been abandoned before, and its end is recorded.
 pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
     let plan = &shared.plan.workers[index];
@@ -60,6 +63,9 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
         }
     };
     let mut end = work(index, shared, files, verifiable, recording)?;
+    if shared.plan.workers.len() > PACKED_FROM {
+        end.record.pack();
+    }
     if let Err(refused) = command::run(CommandTime::After, index, shared) {
         end.notes.push(verification::note(&plan.job.name, "postrun-failed", refused.message));
     }

@@ -8,6 +8,8 @@ mod text;
 
 pub use documents::{NamedDocument, documents};
 
+use std::io;
+
 use fsdyno_results::{CpuIdleness, DiskRecord, RunRecord, Trust};
 use jiff::tz::TimeZone;
 use serde::ser::SerializeMap;
@@ -20,7 +22,7 @@ use crate::calendar::moment;
 use crate::clients::{self, Client};
 use crate::disks::{Below, disks_of, listed};
 use crate::groups::Table;
-use crate::{Details, remarks};
+use crate::{Details, Sink, remarks};
 
 /// Additions to fio's keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,6 +48,20 @@ pub fn document(run: &RunRecord, plus: bool, zone: &TimeZone) -> String {
 
 /// [`document`] with these extras.
 pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String {
+    let mut text = String::new();
+    let mut keep = |piece: &str| {
+        text.push_str(piece);
+        Ok(())
+    };
+    write_document(run, extras, zone, &mut keep).expect("memory takes each piece");
+    text
+}
+
+/// Gives the document to `sink` in pieces, as it is made.
+///
+/// # Errors
+/// Those of `sink`, after which nothing more is made.
+pub fn write_document(run: &RunRecord, extras: Extras, zone: &TimeZone, sink: &mut Sink<'_>) -> io::Result<()> {
     let RunRecord { schema, version, taken_ms, global_options, nodes, ranks_record: together, notes, findings, .. } =
         run;
     let clients = clients::clients(run);
@@ -92,7 +108,7 @@ pub fn document_with(run: &RunRecord, extras: Extras, zone: &TimeZone) -> String
         document.insert("fsdyno".into(), own);
     }
     let jobs = table.as_ref().map(|table| Jobs { run, table, plus: extras.bins });
-    text::print(&WithJobs { document: &document, jobs })
+    text::write(&WithJobs { document: &document, jobs }, sink)
 }
 
 /// The key of the rows.
@@ -107,7 +123,7 @@ struct WithJobs<'r> {
 
 struct Jobs<'r> {
     run: &'r RunRecord,
-    table: &'r Table,
+    table: &'r Table<'r>,
     plus: bool,
 }
 
@@ -131,13 +147,13 @@ impl Serialize for Jobs<'_> {
     }
 }
 
-fn rows(run: &RunRecord, table: &Table, plus: bool) -> Vec<Value> {
+fn rows(run: &RunRecord, table: &Table<'_>, plus: bool) -> Vec<Value> {
     table.grouped_rows().map(|(row, group)| job::object(run, row, group, plus)).collect()
 }
 
 /// The keys of a document of several clients, in place of one machine's jobs.
 fn of_clients(run: &RunRecord, clients: &[Client<'_>], plus: bool) -> Map<String, Value> {
-    let entries = |client: &Client<'_>, table: &Table| -> Vec<Value> {
+    let entries = |client: &Client<'_>, table: &Table<'_>| -> Vec<Value> {
         let mut rows = rows(run, table, plus);
         for row in &mut rows {
             row.as_object_mut().into_iter().for_each(|row| row.retain(|key, _| key != "eta" && key != "elapsed"));

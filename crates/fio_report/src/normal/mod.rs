@@ -55,7 +55,7 @@ pub fn results(run: &RunRecord, zone: &TimeZone) -> String {
     escape::terminal(&out).into_owned()
 }
 
-fn write_table(out: &mut String, run: &RunRecord, table: &Table, disks: &[&DiskRecord], zone: &TimeZone) {
+fn write_table(out: &mut String, run: &RunRecord, table: &Table<'_>, disks: &[&DiskRecord], zone: &TimeZone) {
     out.push('\n');
     for (row, group) in table.grouped_rows() {
         job::write(out, row, group, run.taken_ms, zone);

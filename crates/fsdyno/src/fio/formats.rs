@@ -1,6 +1,6 @@
 //! The report formats of one run.
 
-use fsdyno_fio_report::{Details, Format};
+use fsdyno_fio_report::{Details, Format, Sink};
 use fsdyno_results::RunRecord;
 
 /// The formats that were asked for; several are printed one after the other.
@@ -26,15 +26,15 @@ impl Formats {
         self.chosen.iter().any(|format| format.for_people)
     }
 
-    /// The report in each format.
-    pub(super) fn report(&self, record: &RunRecord) -> String {
-        self.chosen.iter().map(|format| (format.report)(record, &self.details)).collect()
+    /// Gives the report in each format to `sink`, in pieces.
+    pub(super) fn write(&self, record: &RunRecord, sink: &mut Sink<'_>) -> std::io::Result<()> {
+        self.chosen.iter().try_for_each(|format| (format.write)(record, &self.details, sink))
     }
 
     /// The report of the results so far; findings are made only at the end.
     pub(super) fn interim(&self, record: &RunRecord) -> String {
         let details = Details { remarks: false, ..self.details.clone() };
-        self.chosen.iter().map(|format| (format.report)(record, &details)).collect()
+        self.chosen.iter().map(|format| format.report(record, &details)).collect()
     }
 }
 

@@ -111,7 +111,7 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
         ("record", of_runs(&RunRecord::to_json)),
     ]);
     let details = Details { terse: Version::V5, evidence: true, remarks: true, announced: false, zone: TimeZone::UTC };
-    forms.extend(FORMATS.iter().map(|format| (format.word, of_runs(&|run| (format.report)(run, &details)))));
+    forms.extend(FORMATS.iter().map(|format| (format.word, of_runs(&|run| format.report(run, &details)))));
     forms
 }
 

@@ -116,7 +116,8 @@ proptest! {
 
     #[test]
     fn the_rows_of_groups_are_added_exactly(a in record('x'), b in record('y')) {
-        let rows = merged(&a, &b).report_rows();
+        let both = merged(&a, &b);
+        let rows = both.report_rows();
         let groups = measured(&[&a, &b]);
         prop_assert_eq!(rows.iter().map(|row| row.group).collect::<Vec<_>>(), groups.keys().copied().collect::<Vec<_>>());
         for row in rows {

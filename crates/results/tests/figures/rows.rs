@@ -19,14 +19,14 @@ fn run(jobs: Vec<JobRecord>) -> RunRecord {
 fn only_neighbours_of_one_group_that_ask_for_it_become_one_row() {
     let mut hidden = worker("hidden", 0, true);
     hidden.setup.shown = false;
-    let rows = run(vec![
+    let run = run(vec![
         worker("alone", 0, false),
         worker("first", 0, true),
         hidden,
         worker("second", 0, true),
         worker("other", 1, true),
-    ])
-    .report_rows();
+    ]);
+    let rows = run.report_rows();
     let seen: Vec<_> = rows.iter().map(|row| (row.name.as_str(), row.group, row.members)).collect();
     assert_eq!(seen, [("alone", 0, 1), ("first", 0, 2), ("other", 1, 1)]);
 }
@@ -58,7 +58,8 @@ fn a_row_adds_its_members() {
     second.survived_errors = Some(SurvivedErrors { total: 2, first: 5 });
     second.final_sync_ns = Some(9);
 
-    let row = &run(vec![first, second]).report_rows()[0];
+    let run = run(vec![first, second]);
+    let row = &run.report_rows()[0];
     assert_eq!((row.name.as_str(), row.pid, row.members), ("first", 10, 2));
     assert_eq!(row.options, [("bs".to_owned(), "4k".to_owned())], "options that all members have");
     assert_eq!((row.directions.read.bytes, row.directions.read.ios, row.directions.read.runtime_ms), (8192, 2, 300));

@@ -20,8 +20,11 @@ fn access(random: bool, reads: bool, writes: bool) -> Access {
 /// One file of `length` bytes from `start` on; 4 KiB reads in random order.
 fn workload(start: u64, length: u64) -> Workload {
     Workload {
-        pattern: Pattern { access: access(true, true, false), ..(*fsdyno_job::draft::Draft::default().job.pattern).clone() }
-            .into(),
+        pattern: Pattern {
+            access: access(true, true, false),
+            ..(*fsdyno_job::draft::Draft::default().job.pattern).clone()
+        }
+        .into(),
         service: FileService::RoundRobin { per_file: 1 },
         open_files: None,
         files: vec![FileRange { start, length, name: Path::new("file").into() }],
