@@ -26,10 +26,12 @@ pub mod normal;
 mod number;
 mod progress;
 pub mod remarks;
+mod sink;
 pub mod terse;
 
 pub use number::Style;
 pub use progress::{Progress, RateLimit};
+pub use sink::Sink;
 
 use std::io;
 
@@ -51,9 +53,6 @@ pub struct Format {
     /// Gives the report of a record to a sink, in pieces.
     pub write: fn(&RunRecord, &Details, &mut Sink<'_>) -> io::Result<()>,
 }
-
-/// Takes a report, piece by piece.
-pub type Sink<'f> = dyn FnMut(&str) -> io::Result<()> + 'f;
 
 impl Format {
     /// The whole report of a record.

@@ -499,3 +499,18 @@ fn what_computes_needs_no_size_and_rests_between_bursts() {
     assert!(refused("--ioengine=exec --arguments=a").contains("no program is defined"));
     assert_eq!(job("--ioengine=exec --program=a --grace_time=3").submission.engine_options.program.grace_s, 3);
 }
+
+#[test]
+fn jobs_hold_equal_parts_together_and_others_alone() {
+    let words =
+        ["--rw=read", "--bs=4k", "--name=a", "--iodepth=4", "--name=b", "--iodepth=4", "--name=c", "--iodepth=8"];
+    let words: Vec<String> = words.map(str::to_owned).to_vec();
+    let Outcome::Run(request) = crate::parse_command_line(&words, &mut Fake::default()) else { panic!("a run") };
+    let [a, b, c] = request.jobs.as_slice() else { panic!("three jobs") };
+    assert!(a.submission.is_one_with(&b.submission), "{a:?} {b:?}");
+    assert!(!b.submission.is_one_with(&c.submission));
+    assert!(a.pattern.is_one_with(&c.pattern) && a.reporting.is_one_with(&c.reporting));
+    let mut changed = b.clone();
+    changed.submission.depth = 2;
+    assert_eq!((a.submission.depth, b.submission.depth, changed.submission.depth), (4, 4, 2));
+}

@@ -481,6 +481,20 @@ pub(super) const CASES: &[Case] = &[
         kind: Kind::Memory { words: "--size=1t --numjobs=16", target: at_most(16.0, 4.0) },
     },
     Case {
+        name: "memory-files",
+        title: "20,000 files of filecreate",
+        kind: Kind::Memory {
+            words: "--ioengine=filecreate --nrfiles=20000 --filesize=4k --size=80m --number_ios=20000 --openfiles=1 \
+                    --fallocate=none --unlink=1",
+            target: at_most(16.0, 16.0),
+        },
+    },
+    Case {
+        name: "memory-sections",
+        title: "5,000 sections of a job file, parsed",
+        kind: Kind::Memory { words: "--parse-only sections.fio", target: at_most(8.0, 8.0) },
+    },
+    Case {
         name: "jobs-4096",
         title: "4,096 jobs of the null engine",
         kind: Kind::ManyJobs {

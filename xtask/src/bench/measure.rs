@@ -166,6 +166,10 @@ impl Bench {
 
     fn memory(&self, words: &str, target: Target) -> Result<Line, String> {
         let words = null_words(&format!("--rw=randread --number_ios=1000 {words}"));
+        let sections: String =
+            (0..5000).map(|number| format!("[j{number}]\nrw=randread\nbs=4k\nsize=1m\nioengine=null\n")).collect();
+        let path = self.directory.join("sections.fio");
+        std::fs::write(&path, sections).map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
         let peak = |tool: &Tool| {
             let run = tool::run(tool, &words, &self.directory, Wrapped::Timed)?;
             run.memory_mib.ok_or_else(|| "GNU time is not installed".to_owned())

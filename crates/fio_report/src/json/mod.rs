@@ -22,7 +22,8 @@ use crate::calendar::moment;
 use crate::clients::{self, Client};
 use crate::disks::{Below, disks_of, listed};
 use crate::groups::Table;
-use crate::{Details, Sink, remarks};
+use crate::sink::Sink;
+use crate::{Details, remarks};
 
 /// Additions to fio's keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

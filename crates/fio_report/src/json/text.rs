@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 
-use crate::Sink;
+use crate::sink::Sink;
 
 /// Bytes of a piece.
 const PIECE_BYTES: usize = 1 << 16;
