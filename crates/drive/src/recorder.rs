@@ -282,7 +282,7 @@ impl Recorder {
 
     fn took(&mut self, direction: Direction, priority: u16, slat_ns: u64, clat_ns: u64) {
         let lane = &mut self.lanes[direction as usize];
-        if lane.on_request.is_some() {
+        if lane.on_request.as_ref().is_some_and(|on_request| on_request.takes(priority)) {
             // The last call of this function: nothing has to be kept over it.
             return lane.took_on_request(priority, slat_ns, clat_ns);
         }

@@ -1,6 +1,6 @@
 //! Explains what the errno of a failed request may mean, given how the request was made.
 
-use fsdyno_job::EngineName;
+use fsdyno_job::{EngineName, Protocol};
 use fsdyno_workload::{Op, OpKind};
 
 use crate::setup::EngineSetup;
@@ -19,10 +19,25 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
     if setup.name.has_a_peer() {
         let network = &setup.options.network;
         let peer = network.host.as_deref().unwrap_or("the peer");
+        if network.protocol == Protocol::Vsock {
+            return Some(format!(
+                "CID {peer}, port {}: is a receiver there? CID 1, this machine itself, needs the kernel's vsock_loopback",
+                network.port
+            ));
+        }
         return Some(format!(
             "{peer}, port {}: is a receiver there, and does it go on until the sender is done?",
             network.port
         ));
+    }
+    if setup.name == EngineName::E4defrag {
+        let text = match code {
+            errno::EINVAL => {
+                "use rw=write or randwrite within a file that exists in full (overwrite=1 lays it out), and a donor of the same file system"
+            }
+            _ => "only ext4 with extents exchanges blocks, those of two files that no other program writes",
+        };
+        return Some(text.to_owned());
     }
     let file = setup.files.get(op.file as usize)?;
     let options = &setup.options;

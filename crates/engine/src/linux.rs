@@ -3,15 +3,18 @@
 pub(crate) mod aio;
 mod bus;
 pub(crate) mod control;
+mod exchanged;
 pub(crate) mod mmap;
 mod network;
 #[cfg(feature = "object")]
 pub(crate) mod objects;
 mod operations;
+mod page_faults;
 pub(crate) mod positioned;
 mod space;
 mod spliced;
 pub(crate) mod uring;
+mod vsock;
 mod work;
 
 use fsdyno_job::EngineName;

@@ -16,9 +16,10 @@ use bench::{Spec, TestFile};
 use checks::{Check, Run};
 use fsdyno_job::EngineName;
 
-/// Engines whose requests transfer data between a buffer and a file, or only count it.
+/// Engines whose requests transfer data between a buffer and a file, or only count it. That of page_fault go to memory,
+/// which `operations` tests.
 fn transferring() -> impl Iterator<Item = EngineName> {
-    EngineName::all().filter(|name| {
+    EngineName::all().filter(|name| *name != EngineName::PageFault).filter(|name| {
         name.moves_data() || !name.has_paths() && !name.computes() && !name.has_a_peer() && !name.reaches_objects()
     })
 }

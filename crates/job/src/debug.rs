@@ -39,15 +39,22 @@ pub(crate) fn list() -> String {
     format!("fio: dumping debug options:{}\nfsdyno prints: {}\n", CHANNELS.join(","), PRINTING.join(", "))
 }
 
-/// Lines of the channel `parse` for each job. Defaults are listed with the first job that they apply to.
+/// Lines of the channel `parse` for each job. Defaults are listed before the first job that they apply to; without a
+/// job they are listed alone.
 pub(crate) fn parse_lines(jobs: &[RawJob]) -> Vec<Vec<String>> {
     let mut all = Vec::new();
-    let mut lines = vec!["dup options".to_owned()];
+    let mut lines = Vec::new();
     for job in jobs {
+        if !job.global {
+            lines.push("dup options".to_owned());
+        }
         job.assignments.iter().for_each(|assignment| lines.extend(of_option(assignment)));
         if !job.global {
-            all.push(std::mem::replace(&mut lines, vec!["dup options".to_owned()]));
+            all.push(std::mem::take(&mut lines));
         }
+    }
+    if all.is_empty() {
+        all.push(lines);
     }
     all
 }
@@ -152,6 +159,22 @@ mod tests {
         ] {
             assert_eq!(super::steady_state(text).as_deref(), told, "{text}");
         }
+    }
+
+    #[test]
+    fn defaults_are_told_before_the_job_and_without_a_job() {
+        let trace = |words: &str| {
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            let Outcome::Run(request) = parse_command_line(&words, &mut Fake::default()) else { panic!("{words:?}") };
+            request.trace.concat()
+        };
+        let alone = trace("--debug=parse --parse-only --ss_dur=10s --ss=iops:10%");
+        assert!(alone.contains(&"set steady state threshold to 10.000000%".to_owned()), "{alone:?}");
+        assert!(!alone.contains(&"dup options".to_owned()), "{alone:?}");
+        let before = trace("--debug=parse --bs=4k --name=j --size=4k");
+        let at = |line: &str| before.iter().position(|told| told == line).expect(line);
+        assert!(at("handle_option=bs, ptr=4k") < at("dup options"), "{before:?}");
+        assert!(at("dup options") < at("handle_option=name, ptr=j"), "{before:?}");
     }
 
     #[test]

@@ -141,6 +141,7 @@ pub(crate) fn plan_replays(jobs: &[Job], replays: &[Option<Arc<Replay>>], facts:
     if jobs.iter().any(|job| job.verify.is_some()) {
         planning.plan.notes.extend(verify::note_of_shared_files(&planning.plan.workers));
         planning.plan.notes.extend(verify::note_of_cached_backlog(&planning.plan.workers));
+        planning.plan.notes.extend(jobs.iter().filter_map(verify::note_of_replaced_content));
     }
     if jobs.iter().any(|job| job.pattern.zoned.is_some()) {
         zones::plan(&mut planning.plan.workers, facts);
@@ -278,7 +279,7 @@ impl Planning<'_> {
             let text = "ioengine=posixaio is done by io_uring, or by libaio where that is refused";
             self.note("posixaio", Severity::Info, job, text.to_string());
         }
-        if engine.has_paths() && !engine.moves_data() {
+        if engine.has_paths() && !engine.moves_data() && engine != EngineName::E4defrag {
             let text =
                 format!("ioengine={} moves no data: bytes and bandwidth are those of its requests", engine.name());
             self.note("no-data", Severity::Info, job, text);

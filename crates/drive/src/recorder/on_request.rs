@@ -21,6 +21,13 @@ impl OnRequest {
         (kept.lat_distribution || kept.slat_distribution).then(|| Box::new(on_request))
     }
 
+    /// Whether a transfer of this priority has a place in these distributions. Without those of all transfers, the
+    /// completion latencies of requests with their thread's priority (0) are among those of the direction.
+    #[inline]
+    pub(super) fn takes(&self, priority: u16) -> bool {
+        priority != 0 || self.lat.is_some() || self.slat.is_some()
+    }
+
     /// Completion latencies that are not among those of the direction.
     pub(super) fn clats(&self) -> impl Iterator<Item = &Distributed> {
         let apart = if self.lat.is_none() { self.by_priority.all() } else { &[] };

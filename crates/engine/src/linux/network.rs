@@ -1,4 +1,4 @@
-//! `net`: requests are sent to a peer, or received from one, through a socket.
+//! `net`, `netsplice`: requests are sent to a peer, or received from one, through a socket.
 //!
 //! Every wait is short. It returns to the worker, which reads its orders and queues the request again. Meanwhile this
 //! module keeps the number of bytes that the request has transferred.
@@ -14,6 +14,7 @@ use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType};
 
 use super::spliced::Pipe;
+use super::vsock::VsockAddress;
 use crate::contract::{FINISHED, NOT_BEGUN, WAITING};
 use crate::setup::EngineSetupError;
 
@@ -75,6 +76,8 @@ impl Network {
             let path = fsdyno_os::written::path(path);
             net::bind(&socket, &SocketAddrUnix::new(&*path)?)?;
             self.made = identity(&path);
+        } else if options.protocol == Protocol::Vsock {
+            net::bind(&socket, &VsockAddress::of_any_machine(options.port))?;
         } else {
             let any = if options.protocol.is_v6() { "::" } else { "0.0.0.0" };
             sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -105,6 +108,7 @@ impl Network {
         let options = &self.options;
         let family = match options.protocol {
             Protocol::Unix => AddressFamily::UNIX,
+            Protocol::Vsock => AddressFamily::VSOCK,
             protocol if protocol.is_v6() => AddressFamily::INET6,
             _ => AddressFamily::INET,
         };
@@ -128,7 +132,13 @@ impl Network {
             net::connect(&socket, &SocketAddrUnix::new(fsdyno_os::written::path(path))?)?;
             return Ok(socket);
         }
-        let to = address(options.host.as_deref().unwrap_or_default(), options.port, options.protocol)?;
+        let host = options.host.as_deref().unwrap_or_default();
+        if options.protocol == Protocol::Vsock {
+            let machine = host.parse().map_err(|_| Errno::INVAL)?;
+            net::connect(&socket, &VsockAddress::of(machine, options.port))?;
+            return Ok(socket);
+        }
+        let to = address(host, options.port, options.protocol)?;
         if to.ip().is_multicast() && to.is_ipv4() {
             sockopt::set_ip_multicast_ttl(&socket, options.hops.unwrap_or(1))?;
             sockopt::set_ip_multicast_if(&socket, &self.interface()?)?;

@@ -11,10 +11,12 @@ use rustix::fs::SeekFrom;
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::control::{self, Target};
+use super::exchanged::Exchange;
 use super::network::Network;
 #[cfg(feature = "object")]
 use super::objects::Objects;
 use super::operations::Operations;
+use super::page_faults::PageFaults;
 use super::space;
 use super::spliced::Pipe;
 use super::work::{Bursts, Running};
@@ -65,6 +67,10 @@ enum Call {
     Spliced(Pipe),
     /// fallocate, ftruncate.
     Space(EngineName),
+    /// EXT4_IOC_MOVE_EXT.
+    Exchange(Exchange),
+    /// No I/O: a copy from or to memory.
+    Memory(Box<PageFaults>),
     /// An operation on the file's name.
     Operation(Box<Operations>),
     /// No I/O: a burst of computing.
@@ -142,6 +148,8 @@ impl<'a> Positioned<'a> {
             EngineName::Netsplice => {
                 Call::Socket(Box::new(Network::new(&setup.options.network, Some(pipe(setup.name)?))?))
             }
+            EngineName::E4defrag => Call::Exchange(Exchange::new(setup)?),
+            EngineName::PageFault => Call::Memory(Box::new(PageFaults::new(setup.options.used_range.1)?)),
             name if name.changes_space() => Call::Space(name),
             name if name.works_on_names() => Call::Operation(Box::new(Operations::new(setup)?)),
             _ => Call::Plain,
@@ -174,6 +182,8 @@ impl<'a> Positioned<'a> {
             }
             Call::Spliced(pipe) => pipe.transfer(fd(op.file), place, offset, read),
             Call::Space(name) => space::change(*name, fd(op.file), op, done),
+            Call::Exchange(exchange) => exchange.exchange(fd(op.file), op, done),
+            Call::Memory(memory) => return memory.copy(place, op, done, read),
             Call::Operation(operations) => return operations.request(op, &self.clock),
             Call::Burst(bursts) => return bursts.burn(&self.clock),
             Call::Look(program) => return program.look(&self.clock),
@@ -192,7 +202,8 @@ impl<'a> Positioned<'a> {
     fn control(&mut self, op: &Op, done: u64) -> i64 {
         match &mut self.call {
             Call::Operation(operations) if op.kind == OpKind::Trim => operations.request(op, &self.clock),
-            Call::Operation(_) => 0,
+            Call::Memory(_) if op.kind == OpKind::Trim => -i64::from(libc::EINVAL),
+            Call::Operation(_) | Call::Memory(_) => 0,
             #[cfg(feature = "object")]
             Call::Object(objects) => objects.request(op, &mut []),
             _ => control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags),

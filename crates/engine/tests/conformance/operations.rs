@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fsdyno_engine::{Engine, EngineSetup, EngineVisitor, Names, OPERATION, Slots, with_engine};
 use fsdyno_job::{Direction, EngineName, StatCall};
-use fsdyno_os::errno::{EEXIST, ENOENT};
+use fsdyno_os::errno::{EEXIST, EINVAL, ENOENT};
 use fsdyno_workload::{Op, OpKind};
 
 use super::bench::{BLOCK, BLOCKS, Spec, TestFile, Worker, op};
@@ -171,6 +171,89 @@ fn space_is_reserved_punched_and_cut() {
     assert!(punched[2 * BLOCK as usize..3 * BLOCK as usize].iter().all(|byte| *byte == 0));
     let (result, cut) = change(EngineName::Ftruncate, &op(OpKind::Write, 3));
     assert_eq!((result, cut), (bytes, before[..3 * BLOCK as usize].to_vec()));
+}
+
+/// Exchanges the first two blocks of the file with those of the donor. Returns the results, and the file's content.
+fn exchange(ground: &TestFile, donor: &Path, in_place: bool) -> Result<([i64; 3], Vec<u8>), String> {
+    struct Exchanges;
+    impl EngineVisitor for Exchanges {
+        type Output = [i64; 3];
+        fn visit<E: Engine>(self, engine: E, slots: Slots<E>) -> [i64; 3] {
+            let mut worker = Worker::new(engine, slots, 1);
+            // The second time the blocks are in the page cache.
+            [op(OpKind::Write, 0), op(OpKind::Write, 0), op(OpKind::Read, 0)].map(|op| worker.perform(&op, 0))
+        }
+    }
+    let spec = Spec::new(EngineName::E4defrag, 1).with(|options| {
+        options.donor.name = donor.to_str().unwrap().to_owned();
+        options.donor.in_place = in_place;
+        options.used_range = (0, BLOCKS * BLOCK);
+    });
+    let setup = ground.setup(&spec);
+    let results = with_engine(&setup, Exchanges).map_err(|error| error.to_string())?;
+    Ok((results, std::fs::read(&ground.path).unwrap()))
+}
+
+#[test]
+fn blocks_are_exchanged_with_a_donor_and_the_content_stays() {
+    const EXT4: i64 = 0xef53;
+    for in_place in [false, true] {
+        let ground = TestFile::new(false).unwrap();
+        if rustix::fs::statfs(&ground.path).unwrap().f_type as i64 != EXT4 {
+            return testkit::skip("the test's directory is not on ext4");
+        }
+        let before = std::fs::read(&ground.path).unwrap();
+        let donor = ground.path.with_file_name("donor");
+        let (results, after) = exchange(&ground, &donor, in_place).unwrap();
+        let bytes = BLOCK as i64;
+        assert_eq!(results, [bytes, bytes, -i64::from(EINVAL)], "reads exchange nothing");
+        assert!(before == after, "the file keeps its content");
+        let donor_bytes = std::fs::metadata(&donor).unwrap().len();
+        assert_eq!(donor_bytes, if in_place { 0 } else { BLOCKS * BLOCK });
+    }
+}
+
+#[test]
+fn a_donor_that_is_the_file_itself_or_no_file_is_refused() {
+    let ground = TestFile::new(false).unwrap();
+    let before = std::fs::read(&ground.path).unwrap();
+    let link = ground.path.with_file_name("link");
+    std::os::unix::fs::symlink(&ground.path, &link).unwrap();
+    for donor in [&*ground.path, &*link, Path::new("/dev/null")] {
+        let refused = exchange(&ground, donor, true).unwrap_err();
+        assert!(refused.contains("donorname"), "{refused}");
+    }
+    assert!(std::fs::read(&ground.path).unwrap() == before);
+}
+
+#[test]
+fn memory_of_page_fault_keeps_what_was_written_and_ends() {
+    struct Copies;
+    impl EngineVisitor for Copies {
+        type Output = ();
+        fn visit<E: Engine>(self, engine: E, slots: Slots<E>) {
+            let mut worker = Worker::new(engine, slots, 1);
+            let mut perform = |fill: u8, op: &Op| {
+                let slot = worker.slots.take().unwrap();
+                worker.engine.buffer(&slot).fill(fill);
+                let (slot, result) = worker.perform_in(slot, op, 0);
+                let first = worker.engine.buffer(&slot)[0];
+                worker.slots.put_back(slot);
+                (result, first)
+            };
+            let bytes = BLOCK as i64;
+            assert_eq!(perform(7, &op(OpKind::Read, 1)), (bytes, 0), "nobody wrote there");
+            assert_eq!(perform(7, &op(OpKind::Write, 1)), (bytes, 7));
+            assert_eq!(perform(0, &op(OpKind::Read, 1)), (bytes, 7));
+            assert_eq!(perform(3, &op(OpKind::Sync, 0)), (0, 3));
+            for beyond in [op(OpKind::Write, 2), op(OpKind::Read, 9), op(OpKind::Trim, 0)] {
+                assert_eq!(perform(3, &beyond), (-i64::from(EINVAL), 3), "{beyond:?}");
+            }
+        }
+    }
+    let ground = TestFile::new(false).unwrap();
+    let spec = Spec::new(EngineName::PageFault, 16).with(|options| options.used_range = (0, 2 * BLOCK));
+    ground.with(&spec, Copies).unwrap();
 }
 
 #[test]

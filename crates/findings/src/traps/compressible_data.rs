@@ -92,7 +92,8 @@ fn conflict(row: &Row<'_>, encoded: bool) -> Option<Finding> {
     let report = Report::new(ID, Severity::Caution, row.name);
     Some(report.says(
         cause,
-        "leave out zero_buffers, buffer_pattern and buffer_compress_percentage: random data are the default",
+        "leave out zero_buffers, buffer_pattern, verify_pattern and buffer_compress_percentage: random data are the \
+         default",
     ))
 }
 

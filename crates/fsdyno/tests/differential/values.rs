@@ -135,6 +135,7 @@ const APART: &[(&str, &str)] = &[
     ("window_size", "drawn with net"), ("mss", "the faces' tests of the network have it"),
     ("cpuload", "drawn with its engine"), ("cpuchunks", "drawn with its engine"),
     ("cpumode", "drawn with its engine"), ("exit_on_io_done", "the oracle's table of engines has it"),
+    ("donorname", "the oracle's table of operations has it"), ("inplace", "the oracle's table of operations has it"),
     ("program", "drawn with its engine"), ("arguments", "drawn with its engine"),
     ("grace_time", "drawn with its engine"), ("std_redirect", "drawn with its engine"),
     ("http_host", "needs a server"), ("https", "needs a server"),

@@ -14,6 +14,11 @@ fn space(words: &str) -> Case {
     line("--name=a --filename=data --size=64k").words(words)
 }
 
+/// 16 requests of 4 KiB, whose blocks are exchanged.
+fn exchanged(words: &str) -> Case {
+    line("--name=a --filename=data --filesize=64k --size=64k --ioengine=e4defrag --donorname=donor").words(words)
+}
+
 cases! {
     created: names("--ioengine=filecreate").counts().depths().report().terse(3).left(Depth::Contents);
     created_and_counted_as_writes: names("--ioengine=filecreate --rw=write").counts().report().left(Depth::Sizes);
@@ -43,6 +48,9 @@ cases! {
     cut: space("--ioengine=ftruncate --rw=write").counts().depths().report().left(Depth::Contents);
     cut_by_reads: space("--ioengine=ftruncate --rw=read").differs("ioengine=ftruncate with reads", 1);
     cut_and_synced: space("--ioengine=ftruncate --rw=write --fsync=4").differs("ioengine=falloc or ftruncate with fsync", 0);
+    exchanged_in_place: exchanged("--rw=write --inplace=1").counts().depths().report().left(Depth::Sizes);
+    exchanged_at_random: exchanged("--rw=randwrite --bs=16k").counts().report().left(Depth::Sizes);
+    exchanged_by_reads: exchanged("--rw=randread --inplace=1").left(Depth::Sizes);
     deleted_though_it_was_there: line("--name=a --filename=data --ioengine=filedelete --size=4k").file("data", "what was there")
         .differs("ioengine=filedelete, filerename or dirdelete", 1);
     spliced: space("--ioengine=splice --rw=read").counts().depths().report();

@@ -1,4 +1,4 @@
-//! Rules of the engines that do no I/O to a storage: `cpuio`, `exec`, `net`.
+//! Rules of the engines that do no I/O to a storage (`cpuio`, `exec`, `net`, `page_fault`), and of `e4defrag`.
 
 use super::Rules;
 use crate::access::Access;
@@ -14,6 +14,13 @@ pub(super) fn finish(job: &mut Job, rules: &mut Rules<'_>) {
     }
     if engine.reaches_objects() {
         finish_objects(job, rules);
+    }
+    match engine {
+        EngineName::E4defrag if job.submission.engine_options.donor.name.is_empty() => {
+            rules.refuse("ioengine", "'donorname' options required", "add --donorname=NAME");
+        }
+        EngineName::PageFault => finish_page_fault(job, rules),
+        _ => {}
     }
     if !engine.computes() {
         return;
@@ -40,6 +47,17 @@ pub(super) fn finish(job: &mut Job, rules: &mut Rules<'_>) {
     job.pattern.access = Access::READ;
     job.files.size = Some(Amount::Bytes(job.pattern.block_size.read.max()));
     job.submission.depth = 1;
+}
+
+/// Refuses what memory without files does not have.
+fn finish_page_fault(job: &Job, rules: &mut Rules<'_>) {
+    let files = &job.files;
+    if files.count > 1 || files.names.len() > 1 {
+        let text = "fio: page_fault ioengine does not support multiple files";
+        rules.refuse("nrfiles", text, "use numjobs: each job has its own memory");
+    } else if files.offset != Amount::Bytes(0) {
+        rules.refuse("offset", "fio: page_fault engine does not support start_offset", "leave offset out");
+    }
 }
 
 /// Checks the names of objects, and refuses what an object server does not do.
@@ -79,7 +97,7 @@ fn finish_network(job: &mut Job, rules: &mut Rules<'_>) {
         ("fio: network IO can't be random", "use rw=read or rw=write")
     } else if protocol.is_datagram() && access.reads && access.writes {
         ("fio: datagram network connections must be read OR write", "use rw=read or rw=write")
-    } else if network.waits && !protocol.is_tcp() {
+    } else if network.waits && !protocol.connects() {
         ("fio: listen only valid for TCP proto IO", "leave listen out: receivers of udp and unix wait anyway")
     } else if protocol == Protocol::Unix && network.port > 0 {
         ("fio: network IO port not valid with unix socket", "leave port out")
@@ -89,6 +107,8 @@ fn finish_network(job: &mut Job, rules: &mut Rules<'_>) {
         ("fio: connect with no host to connect to.", "add --hostname=NAME, or listen for a receiver")
     } else if network.host.is_some() && protocol != Protocol::Unix && network.listens() && !is_group {
         ("fio: hostname not valid for non-multicast inbound network IO", "leave hostname out")
+    } else if protocol == Protocol::Vsock && network.host.as_deref().is_some_and(|host| host.parse::<u32>().is_err()) {
+        ("fio: hostname of a vsock peer is no CID", "use its number: 2 is the host of a guest, 1 this machine")
     } else {
         // Reports of `net` are in bits, as in fio.
         if job.reporting.unit_base == 0 && job.submission.engine == EngineName::Net {

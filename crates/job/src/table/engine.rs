@@ -14,7 +14,6 @@ const DEVICE: Status =
     Rejected("it bypasses the block layer of a device: io_uring or libaio with direct=1 drive its block device");
 const ATTRIBUTES: Status =
     Rejected("it works on extended attributes: filestat and filecreate measure metadata without them");
-const NO_STORAGE: Status = Rejected("it does no storage I/O: mmap touches the pages of a file");
 
 /// Every engine of fio: first those of [`EngineName`], then those that are not built.
 const ENGINE_CHOICES: &[Choice] = &{
@@ -26,7 +25,6 @@ const ENGINE_CHOICES: &[Choice] = &{
 };
 
 pub(super) const MISSING_ENGINES: &[Choice] = &[
-    Choice::new("e4defrag", "Defragments ext4 files").status(Rejected("it changes the layout of existing files")),
     Choice::new("io_uring_cmd", "NVMe commands through rings").status(DEVICE),
     Choice::new("sg", "SCSI generic commands").status(DEVICE),
     Choice::new("mtd", "Raw flash").status(DEVICE),
@@ -53,7 +51,6 @@ pub(super) const MISSING_ENGINES: &[Choice] = &[
     Choice::new("rdma", "RDMA").status(RDMA),
     Choice::new("librpma_apm", "RDMA to persistent memory").status(RDMA),
     Choice::new("librpma_gpspm", "RDMA to persistent memory").status(RDMA),
-    Choice::new("page_fault", "Touches pages of memory").status(NO_STORAGE),
     Choice::new("filesetxattr", "Sets extended attributes of files").status(ATTRIBUTES),
     Choice::new("filelistxattr", "Lists extended attributes of files").status(ATTRIBUTES),
     Choice::new("external", "An engine from a shared object")

@@ -5,7 +5,9 @@ use super::build::*;
 use crate::draft::Draft;
 use crate::option::{Choice, Row, Status, Status::*};
 use crate::secret::Secret;
-use crate::typed::{Burn, IoPriority, NetworkOptions, ObjectDialect, ObjectOptions, Program, Protocol, StatCall, Tls};
+use crate::typed::{
+    Burn, Donor, IoPriority, NetworkOptions, ObjectDialect, ObjectOptions, Program, Protocol, StatCall, Tls,
+};
 use crate::value::{self, Reading, Refusal};
 
 const URINGS: &[&str] = &["io_uring", "io_uring_cmd"];
@@ -17,6 +19,7 @@ const PEERS: &[&str] = &["net", "netsplice", "rdma", "libhdfs"];
 const CPUIO: &[&str] = &["cpuio"];
 const EXEC: &[&str] = &["exec"];
 const HTTP: &[&str] = &["http"];
+const E4DEFRAG: &[&str] = &["e4defrag"];
 
 const ABSENT: Status = Rejected("this build has no such engine");
 
@@ -37,8 +40,7 @@ const PROTOCOLS: &[Choice] = &[
     Choice::new("udp", "UDP over IPv4"),
     Choice::new("udpv6", "UDP over IPv6"),
     Choice::new("unix", "A UNIX socket"),
-    Choice::new("vsock", "Sockets between guests and their host")
-        .status(Rejected("a guest reaches its host over protocol=tcp, too")),
+    Choice::new("vsock", "Sockets between guests and their host: hostname is a CID"),
 ];
 
 const ENCRYPTIONS: &[Choice] = &[
@@ -79,6 +81,10 @@ fn network(draft: &mut Draft) -> &mut NetworkOptions {
 
 fn burn(draft: &mut Draft) -> &mut Burn {
     &mut draft.job.submission.engine_options.burn
+}
+
+fn donor(draft: &mut Draft) -> &mut Donor {
+    &mut draft.job.submission.engine_options.donor
 }
 
 fn program(draft: &mut Draft) -> &mut Program {
@@ -189,18 +195,25 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(4).engines(EXEC).default("1").help("Seconds between SIGTERM and SIGKILL when the job ends first"),
     option("std_redirect", boolean(|d, on| program(d).redirects = on))
         .tier(4).engines(EXEC).default("1").help("Write its output into JOB.stdout and JOB.stderr"),
+    option("donorname", text(|d, text| {
+        donor(d).name = text.to_owned();
+        Ok(())
+    })).tier(4).engines(E4DEFRAG).help("File in the job's directory that gives its blocks and gets the old ones; its data is lost"),
+    option("inplace", integer(0, 1, |d, n| donor(d).in_place = n == 1))
+        .tier(4).engines(E4DEFRAG).default("0").help("1: the donor gets and gives up its blocks within each request"),
     option("hostname", text(|d, text| {
         network(d).host = Some(text.to_owned());
         Ok(())
-    })).tier(4).engines(PEERS).help("Peer to send to, path of a UNIX socket, or multicast group to receive from"),
+    })).tier(4).engines(PEERS).help("Peer to send to, CID of vsock, path of a UNIX socket, or multicast group to receive from"),
     option("port", integer(1, 65_535, |d, n| network(d).port = n as u16))
-        .tier(4).engines(PEERS).help("Port of TCP or UDP; each further clone has the next one"),
+        .tier(4).engines(PEERS).help("Port of TCP, UDP or vsock; each further clone has the next one"),
     option("protocol", word(PROTOCOLS, |d, word| {
         network(d).protocol = match word.choice.word {
             "tcpv6" => Protocol::TcpV6,
             "udp" => Protocol::Udp,
             "udpv6" => Protocol::UdpV6,
             "unix" => Protocol::Unix,
+            "vsock" => Protocol::Vsock,
             _ => Protocol::Tcp,
         };
         Ok(())
@@ -208,7 +221,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("nodelay", boolean(|d, on| network(d).no_delay = on))
         .tier(4).engines(NET).default("0").help("TCP_NODELAY: small parts are sent at once"),
     option("listen", flag(|d, on| network(d).waits = on))
-        .tier(4).engines(NET).help("Wait for the peer that connects by TCP"),
+        .tier(4).engines(NET).help("Wait for the peer that connects by TCP or vsock"),
     option("pingpong", flag(|d, on| network(d).answers = on))
         .tier(4).engines(NET).help("Answer each request with the same number of bytes"),
     option("interface", text(|d, text| {
@@ -311,8 +324,6 @@ pub(super) const ROWS: &[JobRow] = &[
     absent("serverip", &["librpma_apm", "librpma_gpspm"], "Server address"),
     absent("direct_write_to_pmem", &["librpma_apm", "librpma_gpspm"], "The server's memory is persistent"),
     absent("busy_wait_polling", &["librpma_gpspm"], "Poll without sleeping"),
-    absent("donorname", &["e4defrag"], "File whose blocks are given"),
-    absent("inplace", &["e4defrag"], "When blocks are given"),
     absent("volume", &["gfapi", "gfapi_async"], "Gluster volume"),
     absent("brick", &["gfapi", "gfapi_async"], "Gluster brick"),
     absent("single-instance", &["gfapi", "gfapi_async"], "One instance for all jobs"),

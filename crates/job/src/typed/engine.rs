@@ -108,6 +108,7 @@ engines! {
     Splice "splice" [] "Moves pages through a pipe: splice, vmsplice", AndWaits, Files, Linux;
     Falloc "falloc" [] "fallocate as reads, writes and trims", AndWaits, Space, Linux;
     Ftruncate "ftruncate" [] "ftruncate as writes", AndWaits, Space, Linux;
+    E4defrag "e4defrag" [] "Exchanges blocks of ext4 files with those of a donor file", AndWaits, Space, Linux;
     Filecreate "filecreate" [] "Creates files", AndWaits, NewNames, Linux;
     Filestat "filestat" [] "Looks files up", AndWaits, FileNames, Linux;
     Filedelete "filedelete" [] "Deletes files", AndWaits, FileNames, Linux;
@@ -122,6 +123,7 @@ engines! {
     Net "net" [] "Sends to a peer, or receives from one: TCP, UDP, UNIX sockets", AndWaits, Network, Linux;
     Netsplice "netsplice" [] "The same through a pipe: splice, vmsplice; TCP, UNIX sockets", AndWaits, Network, Linux;
     Http "http" [] "Objects of a server: S3, WebDAV, Swift", AndWaits, Objects, Linux;
+    PageFault "page_fault" [] "Copies from and to memory of its own, which the kernel gives page by page", AndWaits, Nothing, Linux;
     Null "null" [] "No I/O: measures the cost of the generator itself", AsDeepAsAsked, Nothing, Any;
     Sim "sim" [] "A virtual device on a virtual clock (not in fio)", AndReturns, Nothing, Any;
 }

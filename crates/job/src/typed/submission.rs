@@ -161,10 +161,25 @@ pub struct EngineOptions {
     pub burn: Burn,
     /// exec: what is run.
     pub program: Program,
+    /// e4defrag: which file gives its blocks.
+    pub donor: Donor,
+    /// First byte that the job uses of its files, and the end of the longest one. The worker sets it for e4defrag and
+    /// page_fault.
+    pub used_range: (u64, u64),
     /// net: where the peer is.
     pub network: NetworkOptions,
     /// http: where the objects are.
     pub object: ObjectOptions,
+}
+
+/// The options of `e4defrag`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Donor {
+    /// Name of the file; empty: not given. The worker puts the job's directory before it.
+    pub name: String,
+    /// Each request allocates blocks in the donor, and gives them up at its end. Otherwise all are allocated when the
+    /// job begins.
+    pub in_place: bool,
 }
 
 /// The options of `net`.
@@ -197,7 +212,7 @@ pub struct NetworkOptions {
 impl NetworkOptions {
     /// Whether this side must be there before its peer.
     pub fn listens(&self) -> bool {
-        self.waits || !self.sends && !self.protocol.is_tcp()
+        self.waits || !self.sends && !self.protocol.connects()
     }
 
     /// The path of the UNIX socket, if the protocol has one.
@@ -220,12 +235,19 @@ pub enum Protocol {
     UdpV6,
     /// A stream between processes.
     Unix,
+    /// A stream between a guest and its host.
+    Vsock,
 }
 
 impl Protocol {
     /// Whether it is a byte stream over IP.
     pub fn is_tcp(self) -> bool {
         matches!(self, Protocol::Tcp | Protocol::TcpV6)
+    }
+
+    /// Whether a receiver may connect to its sender, so that `listen` says which side waits.
+    pub fn connects(self) -> bool {
+        self.is_tcp() || self == Protocol::Vsock
     }
 
     /// Whether each request is a message, which may get lost.

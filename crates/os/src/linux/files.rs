@@ -1,6 +1,6 @@
 //! System calls on files. Every failure is returned as errno; `crate::files` adds the text.
 
-use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::path::Path;
 
 use fsdyno_job::{Fallocate, SyncOpen};
@@ -94,7 +94,8 @@ pub(crate) fn direct_alignment(fd: BorrowedFd<'_>) -> Option<DirectAlignment> {
     reported.then_some(DirectAlignment { memory: statx.stx_dio_mem_align, offset: statx.stx_dio_offset_align })
 }
 
-pub(crate) fn advise(fd: BorrowedFd<'_>, advice: Advice, offset: u64, length: u64) -> Result<(), i32> {
+/// Tells the kernel how a range will be used; length 0 means up to the end.
+pub fn advise(fd: BorrowedFd<'_>, advice: Advice, offset: u64, length: u64) -> Result<(), i32> {
     use rustix::fs::Advice as Fadvise;
     let advice = match advice {
         Advice::Normal => Fadvise::Normal,
@@ -177,6 +178,20 @@ pub fn discard(fd: BorrowedFd<'_>, kind: FileKind, offset: u64, length: u64) -> 
     }
     let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
     uninterrupted(|| rustix::fs::fallocate(fd, flags, offset, length)).map_err(errno)
+}
+
+/// Exchanges blocks of two ext4 files (EXT4_IOC_MOVE_EXT): `count` blocks from block `first` on, in both files. Returns
+/// the number of blocks that were exchanged.
+pub fn exchange_extents(file: BorrowedFd<'_>, donor: RawFd, first: u64, count: u64) -> Result<u64, i32> {
+    const EXT4_IOC_MOVE_EXT: u32 = 0xc028_660f;
+    // The kernel's `struct move_extent`: two numbers of 32 bits (reserved, donor), then four of 64 bits.
+    let donor = (donor as u32).to_ne_bytes();
+    let mut head = [0; 8];
+    head[4..].copy_from_slice(&donor);
+    let mut request = [u64::from_ne_bytes(head), first, first, count, 0];
+    // SAFETY: the request reads and writes 40 bytes, which `request` holds until the call returns.
+    checked(unsafe { libc::ioctl(file.as_raw_fd(), EXT4_IOC_MOVE_EXT as _, request.as_mut_ptr()) })?;
+    Ok(request[4])
 }
 
 pub(crate) fn write_all_at(fd: BorrowedFd<'_>, mut data: &[u8], mut offset: u64) -> Result<(), i32> {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fsdyno_job::Job;
+use fsdyno_job::{EngineName, Job};
 use fsdyno_probe::HostFacts;
 use fsdyno_text::quantity::counted;
 
@@ -50,16 +50,19 @@ pub(super) fn refusal(workers: &[WorkerPlan], facts: &HostFacts) -> Option<Strin
         let bytes = buffer
             .saturating_add(REQUEST_BYTES)
             .saturating_mul(worker.queueing.depth as u64)
-            .saturating_add(if diskless { 0 } else { worker.job.submission.locked_bytes });
+            .saturating_add(if diskless { 0 } else { worker.job.submission.locked_bytes })
+            .saturating_add(memory_of_engine(worker));
         let (requests, others) = stages.entry(worker.stage).or_insert((0, PROGRAM_BYTES));
         *requests = requests.saturating_add(bytes);
         *others = others.saturating_add(if diskless { 0 } else { WORKER_BYTES });
     }
     let (needed, others) = stages.into_values().max()?;
+    let in_memory = workers.iter().any(|worker| memory_of_engine(worker) > 0);
+    let (size, or_size) = if in_memory { (" and the size of page_fault", ", or that size") } else { ("", "") };
     let refused = |limit: String| {
         Some(format!(
-            "fio: requests in flight need {} of memory (bs and {REQUEST_BYTES} bytes for each of iodepth, plus lockmem, for all \
-             jobs that run together), but {limit}: lower bs, iodepth or numjobs",
+            "fio: requests in flight need {} of memory (bs and {REQUEST_BYTES} bytes for each of iodepth, plus lockmem{size}, \
+             for all jobs that run together), but {limit}: lower bs, iodepth or numjobs{or_size}",
             binary(needed),
         ))
     };
@@ -71,6 +74,12 @@ pub(super) fn refusal(workers: &[WorkerPlan], facts: &HostFacts) -> Option<Strin
     let counts = |bytes: &u64| needed.saturating_add(others) > *bytes && (others > PROGRAM_BYTES || needed > *bytes);
     let group = group.filter(counts)?;
     refused(format!("the control group (container or service) may use {} in all", binary(group)))
+}
+
+/// Bytes that the engine touches itself: all of its files in memory.
+fn memory_of_engine(worker: &WorkerPlan) -> u64 {
+    let in_memory = worker.job.submission.engine == EngineName::PageFault;
+    worker.files.iter().filter(|_| in_memory).map(|file| file.length).sum()
 }
 
 /// Bytes in fio's unit that fits.

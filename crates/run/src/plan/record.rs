@@ -5,6 +5,7 @@ use fsdyno_results::{JobPlan, Pace, PerDirection};
 
 use super::WorkerPlan;
 use super::queueing::for_record;
+use super::verify;
 
 /// Number of paths of a worker's files that are kept.
 pub(crate) const FILES_KEPT: usize = 16;
@@ -54,11 +55,14 @@ impl WorkerPlan {
                 think_ns: job.pacing.think_ns,
                 think_ios: job.pacing.think_blocks.into(),
             }),
-            compressible_percent: match job.content.zero {
-                true => Some(100),
-                false => job.content.compress.map(|(percent, _)| percent),
+            compressible_percent: match (verify::writes_pattern(job), job.content.zero) {
+                (true, _) => None,
+                (false, true) => Some(100),
+                (false, false) => job.content.compress.map(|(percent, _)| percent),
             },
-            uniform_data: job.content.zero || job.content.pattern.is_some() && job.content.compress.is_none(),
+            uniform_data: verify::writes_pattern(job)
+                || job.content.zero
+                || job.content.pattern.is_some() && job.content.compress.is_none(),
             laid_out: self.laid_out,
         }
     }

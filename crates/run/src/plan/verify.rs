@@ -52,6 +52,31 @@ pub(super) fn note_of_shared_files(workers: &[WorkerPlan]) -> Option<Note> {
     })
 }
 
+/// The note on options of the content that `verify_pattern` replaces.
+pub(super) fn note_of_replaced_content(job: &Job) -> Option<Note> {
+    let content = &job.content;
+    let options = [
+        (content.compress.is_some(), "buffer_compress_percentage"),
+        (content.dedupe.is_some(), "dedupe_percentage"),
+        (content.pattern.is_some(), "buffer_pattern"),
+        (content.zero, "zero_buffers"),
+    ];
+    let asked: Vec<&str> = options.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect();
+    if asked.is_empty() || !writes_pattern(job) {
+        return None;
+    }
+    let text = format!(
+        "{}: no effect beside verify_pattern: writes contain that pattern; leave verify_pattern out, or these options",
+        asked.join(", ")
+    );
+    Some(Note { job: Some(job.name.clone()), ..Note::new("verify-pattern-content", Severity::Caution, text) })
+}
+
+/// Whether the job's writes contain the pattern of `verify_pattern`.
+pub(super) fn writes_pattern(job: &Job) -> bool {
+    job.pattern.access.writes && job.verify.as_ref().is_some_and(|verify| verify.pattern.is_some())
+}
+
 /// The note that `verify_backlog` reads buffered writes from the page cache.
 pub(super) fn note_of_cached_backlog(workers: &[WorkerPlan]) -> Option<Note> {
     let cached = workers.iter().find(|worker| {

@@ -1,15 +1,20 @@
-//! Prepares engines that do no I/O: their options, and the lines that announce them.
+//! Prepares engines whose options depend on the worker, and the lines that announce engines without I/O.
 
 use fsdyno_job::{EngineName, EngineOptions};
 
 use crate::conduct::{Event, Shared};
 use crate::plan::WorkerPlan;
 
-/// The options of the worker's engine; a program's options with the worker's own names.
+/// The options of the worker's engine, with its own port, range, and names.
 pub(super) fn options(plan: &WorkerPlan) -> EngineOptions {
     let mut options = plan.job.submission.engine_options.clone();
     let network = &mut options.network;
     network.port = network.port.saturating_add(plan.clone as u16);
+    let begin = plan.files.iter().map(|file| file.start).min().unwrap_or(0);
+    options.used_range = (begin, plan.files.iter().map(|file| file.start + file.length).max().unwrap_or(0));
+    if let (Some(directory), false) = (plan.job.files.directories.first(), options.donor.name.is_empty()) {
+        options.donor.name = format!("{directory}/{}", options.donor.name);
+    }
     if plan.job.submission.engine == EngineName::Exec {
         let (program, label) = (&mut options.program, plan.job.label(plan.clone));
         let runtime_s = plan.job.extent.runtime_ns / 1_000_000_000;

@@ -30,6 +30,21 @@ fn two_writers_of_a_file_that_is_verified_are_told() {
 }
 
 #[test]
+fn options_that_a_pattern_to_verify_replaces_are_told() {
+    let words = "--name=a --rw=write --size=64k --filename=f --verify=pattern --verify_pattern=0xdeadbeef";
+    let note = |words: &str| plan(words).notes.into_iter().find(|note| note.id == "verify-pattern-content");
+    for option in ["buffer_compress_percentage=50", "dedupe_percentage=50", "buffer_pattern=0xaa", "zero_buffers"] {
+        let name = option.split('=').next().unwrap();
+        let told = note(&format!("{words} --{option}")).expect(option);
+        assert!(told.text.starts_with(name), "{told:?}");
+        assert!(note(&format!("{words} --{option} --rw=read")).is_none(), "nothing is written");
+        let random = words.replace("--verify=pattern --verify_pattern=0xdeadbeef", "--verify=crc32c");
+        assert!(note(&format!("{random} --{option}")).is_none(), "{option} has its effect");
+    }
+    assert!(note(words).is_none(), "nothing else was asked for");
+}
+
+#[test]
 fn buffered_blocks_that_are_read_back_at_once_are_told() {
     let noted = |words: &str| plan(words).notes.iter().any(|note| note.id == "verified-from-cache");
     let words = "--name=a --rw=write --size=64k --filename=f --verify=crc32c --verify_backlog=4";
