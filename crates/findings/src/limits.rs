@@ -20,7 +20,7 @@ pub use between::{Attribution, Culprit, between};
 pub use network::NfsTimes;
 pub use nodes::of_run;
 pub use phrase::{Phrase, RANGE_TIMES_MAX};
-pub use study::{Limited, of_study};
+pub use study::{Limited, in_groups, of_study};
 
 use phrase::{latency, number, percent, rate};
 

@@ -88,7 +88,7 @@ fn document(explanation: &Explanation, columns: usize) -> String {
 /// Wraps the words into lines of at most this number of columns; a longer word gets a line of its own.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for word in unbroken(text, columns) {
+    for word in unbroken(text) {
         let line = lines.last_mut().expect("there is always a line");
         if line.is_empty() {
             line.push_str(&word);
@@ -102,12 +102,12 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The words of a text. A command between backticks, which people copy, is one word if a line has room for it.
-fn unbroken(text: &str, columns: usize) -> Vec<String> {
+/// The words of a text. A command between backticks, which people copy, is one word.
+fn unbroken(text: &str) -> Vec<String> {
     let (mut words, mut is_command): (Vec<String>, bool) = (Vec::new(), false);
     for word in text.split_whitespace() {
         match words.last_mut() {
-            Some(command) if is_command && command.chars().count() + 1 + word.chars().count() <= columns => {
+            Some(command) if is_command => {
                 command.push(' ');
                 command.push_str(word);
             }
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         let command = "see `fsdyno help`, or ask";
         assert_eq!(wrapped(command, 17), ["see", "`fsdyno help`, or", "ask"], "a command is not broken");
-        assert_eq!(wrapped(command, 10), ["see", "`fsdyno", "help`, or", "ask"], "it has no room");
+        assert_eq!(wrapped(command, 10), ["see", "`fsdyno help`,", "or ask"], "the terminal breaks a longer line");
         let listed = list(80);
         assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
         assert_eq!(listed.lines().filter(|line| !line.starts_with(' ')).count(), fsdyno_findings::catalogue().count());

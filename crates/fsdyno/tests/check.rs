@@ -267,6 +267,6 @@ fn durable_data_is_not_asked_of_memory() {
     assert!(study.verdicts.iter().all(unanswered), "{:?}", study.verdicts);
     let text = run(&place, &["etcd", path, "--no-store", "-q"]).stdout;
     let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flowing.contains("not measured") && flowing.contains("fsdyno check etcd DIRECTORY"), "{text}");
+    assert!(flowing.contains("not measured") && flowing.contains(&format!("fsdyno inspect {path}")), "{text}");
     assert_eq!(fs::read_dir(memory.path()).unwrap().count(), 0);
 }

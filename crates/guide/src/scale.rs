@@ -97,7 +97,7 @@ fn too_few(place: &Place, options: &ScaleOptions, started: u32) -> Problem {
     let (most, steps) = (options.nodes.most(), &options.nodes);
     let running = counted(u64::from(started), "node");
     Problem::new(format!("{most} nodes are needed, and this run has {running}")).with_next(format!(
-        "start it on all of them, with a build for MPI: mpirun -n {most} --hostfile HOSTS fsdyno scale {} --nodes {steps}",
+        "start it on all of them, with a build for MPI: `mpirun -n {most} --hostfile HOSTS fsdyno scale {} --nodes {steps}`",
         place.path.display()
     ))
 }

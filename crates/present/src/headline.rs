@@ -128,6 +128,11 @@ impl Headline {
         self.lines_with(study, &self.limits, Said::Evidence)
     }
 
+    /// The limits of several targets in the fewest words: each limit once, with its targets.
+    pub(crate) fn limits_with_targets(study: &Study) -> String {
+        limited::with_targets(study).join("; ")
+    }
+
     /// The same lines, with this much of each limit: as many lines, whatever is said.
     pub(crate) fn lines_saying(&self, study: &Study, said: Said) -> Vec<(&'static str, String)> {
         self.lines_with(study, &limited::of(study, said), said)

@@ -48,7 +48,7 @@ pub fn markdown(study: &Study) -> String {
 
 fn shown(study: &Study, form: Form) -> String {
     let headline = Headline::of(study);
-    let mut parts = vec![heading(study, form)];
+    let mut parts = vec![heading(study, form, false)];
     if study.question != Question::Fio {
         parts.push(answer(&headline, study, form));
     }
@@ -125,8 +125,8 @@ fn figures(headline: &Headline, study: &Study, form: Form) -> String {
     }
 }
 
-/// The question, its targets, and the time.
-fn heading(study: &Study, form: Form) -> String {
+/// The question, its targets, and the time. `is_short`: a line that is too long for the terminal has the end of its path.
+fn heading(study: &Study, form: Form, is_short: bool) -> String {
     let mut text = String::new();
     let mut when = (study.started_ms > 0).then(|| format!("   {}", runs::when(study.started_ms)));
     // A saved fio run has no target name and no path.
@@ -135,7 +135,10 @@ fn heading(study: &Study, form: Form) -> String {
         let named = if target.name == target.path { String::new() } else { format!("{} = ", target.name) };
         let line = match form {
             Form::Text { columns } => {
-                let line = escape::line(&format!("{named}{}{on}", target.path)).into_owned();
+                let (path, others) =
+                    (escape::line(&target.path), escape::line(&format!("{named}{on}")).chars().count());
+                let room = if is_short { columns.saturating_sub(others) } else { usize::MAX };
+                let line = format!("{}{}{}", escape::line(&named), runs::ending(&path, room), escape::line(&on));
                 let fits = |when: &String| line.chars().count() + when.chars().count() <= columns;
                 format!("{line}{}\n", when.take_if(|when| fits(when)).unwrap_or_default())
             }

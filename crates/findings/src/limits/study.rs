@@ -38,15 +38,37 @@ impl Limited {
     /// The tests in a few words: `all tests`, `all tests but rand-write`; `None`: they should be named one by one. In
     /// both cases it is clear for each test whether it belongs.
     pub fn in_short(&self, word: &str) -> Option<String> {
-        let (tests, others) = (self.tests.len(), &self.others);
+        let (tests, others) = (self.tests.len(), in_groups(&self.others));
         match &others[..] {
             _ if tests < 2 => None,
             [] => Some(format!("all {word}")),
-            _ if tests <= others.len() || others.len() > NAMED => None,
+            _ if tests <= self.others.len() || others.len() > NAMED => None,
             [only] => Some(format!("all {word} but {only}")),
             [first @ .., last] => Some(format!("all {word} but {} and {last}", first.join(", "))),
         }
     }
+}
+
+/// The names of tests, where names that differ by their number are one group: `depth 4`, `50, 120 % load`.
+pub fn in_groups(names: &[String]) -> Vec<String> {
+    let mut groups: Vec<(String, String, String)> = Vec::new();
+    for name in names {
+        let words: Vec<&str> = name.split(' ').collect();
+        let number = words.iter().rposition(|word| word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty());
+        let Some(at) = number else {
+            groups.push((name.clone(), String::new(), String::new()));
+            continue;
+        };
+        let (before, after) = (words[..at].join(" "), words[at + 1..].join(" "));
+        match groups.iter_mut().find(|group| !group.1.is_empty() && group.0 == before && group.2 == after) {
+            Some((_, numbers, _)) => numbers.push_str(&format!(", {}", words[at])),
+            None => groups.push((before, words[at].to_owned(), after)),
+        }
+    }
+    let words = |(before, numbers, after): (String, String, String)| {
+        [before, numbers, after].iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ")
+    };
+    groups.into_iter().map(words).collect()
 }
 
 /// The limits of all targets; those that are not visible last.
@@ -100,4 +122,18 @@ fn usual_limit(study: &Study, target: usize, pattern: &str) -> Result<Limit, &'s
     }
     // Of equally frequent limits the first one wins, as rounds are in order.
     seen.into_iter().rev().max_by_key(|(count, _)| *count).map(|(_, limit)| limit).ok_or(unseen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_by_a_number_are_one_group() {
+        let grouped = |names: &[&str]| in_groups(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(grouped(&["depth 4", "50 % load", "120 % load"]), ["depth 4", "50, 120 % load"]);
+        assert_eq!(grouped(&["1 node", "2 nodes", "4 nodes"]), ["1 node", "2, 4 nodes"]);
+        assert_eq!(grouped(&["4k random read depth 1", "64k random read depth 1"]).len(), 2);
+        assert_eq!(grouped(&["rand-read", "seq-read-64k"]), ["rand-read", "seq-read-64k"], "names are no numbers");
+    }
 }

@@ -25,7 +25,9 @@ use super::study_saver::StudySaver;
 use crate::process::VERSION;
 use crate::process::first_look::Looks;
 use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
-use crate::process::streams::{columns, is_terminal, print, print_page, print_stderr, refused, report_problem};
+use crate::process::streams::{
+    columns, is_terminal, print, print_page, print_stderr, print_stderr_fitted, refused, report_problem,
+};
 use crate::process::{patience, supervisor};
 
 /// Options of every question.
@@ -194,7 +196,7 @@ fn try_answer(
     if matches!(kept, Some(Ok(_))) && !shared.quiet && !shared.json {
         let store = shared.store.iter().map(|store| format!("--store={}", store.display()));
         let runs: Vec<String> = ["fsdyno", "runs"].map(str::to_owned).into_iter().chain(store).collect();
-        print_stderr(&format!("saved as {} (see `{}`)", study.id, fsdyno_present::shell::as_typed(&runs)));
+        print_stderr_fitted(&format!("saved as {} (see `{}`)", study.id, fsdyno_present::shell::as_typed(&runs)), 2);
     }
     let written = [
         kept.map(|kept| kept.map(drop)),

@@ -99,24 +99,31 @@ impl Left {
     }
 }
 
-/// The line of a finished step, which stays visible: its name, then its figures, cut to `columns`.
+/// The line of a finished step, which stays visible: its name, then its figures, cut to `columns`. A figure is never
+/// without its mark (`invalid`).
 pub(super) fn kept(step: &Step, found: &str, columns: usize) -> String {
     let head = heading(step);
     let found = escape::line(found);
-    let mut shown = found.as_ref();
-    while head.chars().count() + 2 + shown.chars().count() > columns {
-        let Some((first, _)) = shown.rsplit_once(", ") else {
+    let marked = found.rsplit_once(", ").filter(|(_, mark)| MARKS.contains(mark));
+    let (mut figures, mark) = marked.unwrap_or((&found, ""));
+    let joined = |figures: &str| if mark.is_empty() { figures.to_owned() } else { format!("{figures}, {mark}") };
+    while head.chars().count() + 2 + joined(figures).chars().count() > columns {
+        let Some((first, _)) = figures.rsplit_once(", ") else {
             // The figure is what the line is for: the title gives way, as long as the step can be told by it.
+            let shown = joined(figures);
             let room = columns.saturating_sub(2 + shown.chars().count());
             return match room {
                 HEAD_LEAST.. => format!("{}  {shown}", shortened(&head, room)),
                 _ => shortened(&head, columns),
             };
         };
-        shown = first;
+        figures = first;
     }
-    format!("{head}  {shown}")
+    format!("{head}  {}", joined(figures))
 }
+
+/// What can be said against a figure, after it.
+const MARKS: [&str; 4] = ["caution", "invalid", "not examined", "failed"];
 
 /// The least width of a step's number and title beside its figure, columns.
 const HEAD_LEAST: usize = 16;
@@ -239,9 +246,11 @@ mod tests {
         let found = "275 MB/s, 67,204 IOPS, p50 300 µs, p99 3.40 ms, caution";
         let kept = |columns| kept(&step(3, 9, 0), found, columns);
         assert_eq!(kept(120), format!("3/9 4k random read, depth 32  {found}"));
-        assert_eq!(kept(80), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, p50 300 µs, p99 3.40 ms");
-        assert_eq!(kept(60), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS");
-        assert_eq!(kept(30), "3/9 4k random read,…  275 MB/s", "the figure stays");
+        assert_eq!(kept(80), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, p50 300 µs, caution");
+        assert_eq!(kept(60), "3/9 4k random read, depth 32  275 MB/s, caution");
+        assert_eq!(kept(36), "3/9 4k random…  275 MB/s, caution", "the figure stays, with its mark");
         assert_eq!(kept(20), "3/9 4k random read,…");
+        let trusted = super::kept(&step(3, 9, 0), "275 MB/s, 67,204 IOPS, p50 300 µs", 60);
+        assert_eq!(trusted, "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS");
     }
 }

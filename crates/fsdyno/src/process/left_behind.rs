@@ -9,7 +9,7 @@ use std::time::Duration;
 use fsdyno_guide::work_directory::{self, Outcome, Stage};
 
 use super::patience::bounds;
-use super::streams::print_stderr;
+use super::streams::print_stderr_fitted;
 use super::supervisor::status_writer;
 
 /// The kind of a message: a status follows, or the length and the name of a directory.
@@ -95,7 +95,7 @@ fn remove_one(directory: &Path, reported: bool) {
         Some(_) if reported => return,
         Some(_) => format!("is still there: `fsdyno clean {parent}` removes it, or says why not"),
     };
-    print_stderr(&format!("fsdyno: the work directory {} {became}", directory.display()));
+    print_stderr_fitted(&format!("fsdyno: the work directory {} {became}", directory.display()), 2);
 }
 
 #[cfg(test)]

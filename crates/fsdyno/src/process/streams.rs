@@ -93,6 +93,14 @@ pub(crate) fn print_stderr_fitted(text: &str, indent: usize) {
     print_stderr_in_colour(&fitted(&escape::terminal(text), columns, indent));
 }
 
+/// Removes the progress line that a process left which ended without removing it.
+pub(crate) fn clear_line_of_other() {
+    let moves = std::env::var_os("TERM").is_none_or(|name| name != "dumb");
+    if moves && is_terminal(&io::stderr()) {
+        let _ = io::stderr().lock().write_all(b"\r\x1b[J");
+    }
+}
+
 /// Wraps each line between words, with an indentation after the first; `None`: no wrapping. A line that fits keeps its
 /// blanks.
 fn fitted(text: &str, columns: Option<usize>, indent: usize) -> String {

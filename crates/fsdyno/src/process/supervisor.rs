@@ -9,7 +9,7 @@ use fsdyno_os::process::{Ended, ForkSide, close_standard_streams, closes_within,
 
 use super::left_behind::{self, PipeReport};
 use super::status::BY_SIGNAL;
-use super::streams::print_stderr;
+use super::streams::{clear_line_of_other, print_stderr, print_stderr_fitted};
 
 /// A working process that has reported its status counts as stuck if it is still there after this time.
 const END_WAIT: Duration = Duration::from_secs(2);
@@ -117,9 +117,9 @@ fn ended(child: u32, told: Option<u8>) -> u8 {
                 ABORT => " (out of memory, or an internal error; see above)",
                 _ => "",
             };
-            print_stderr(&format!(
-                "fsdyno: the run was ended by signal {signal}{why}; only data that were saved before are kept"
-            ));
+            clear_line_of_other();
+            let what = format!("the run was ended by signal {signal}{why}; only data that were saved before are kept");
+            print_stderr_fitted(&format!("fsdyno: {what}"), 2);
             BY_SIGNAL.saturating_add(signal)
         }
         Err(_) => told.unwrap_or(LOST),

@@ -1,13 +1,13 @@
 //! Says what limits the tests, in a few words for each limit.
 
-use fsdyno_findings::limits::{Limited, Limiter, Phrase, of_study};
+use fsdyno_findings::limits::{Limited, Limiter, Phrase, in_groups, of_study};
 use fsdyno_results::{Question, Study};
 use fsdyno_stats::Served;
 use fsdyno_stats::sort;
 
 use super::figures::called;
 
-/// Up to this number of tests are named; of more only the count is given.
+/// Up to this number of tests are named, those that differ by their number as one; of more only the count is given.
 const NAMED: usize = 4;
 
 /// How much is said of each limit.
@@ -24,12 +24,8 @@ pub(crate) enum Said {
 /// The limits with their tests: `the device (rand-read, rand-write)`; empty when none is visible.
 pub(super) fn of(study: &Study, said: Said) -> Vec<String> {
     let names = study.target_names();
-    let mut limits = of_study(study);
-    // A served load had the rate that was offered: nothing limited it.
-    let served = study.loads().into_iter().filter(|load| load.served == Served::Yes).map(|load| &load.row.pattern);
-    let served: Vec<&String> = served.collect();
-    limits.iter_mut().for_each(|limited| limited.leave_out(&served));
-    limits.retain(|limited| !limited.tests.is_empty());
+    let served = served(study);
+    let mut limits = of_tests(study, &served);
     let names_of = |limited: &mut Limited| {
         limited.tests.iter_mut().chain(&mut limited.others).for_each(|test| *test = called(study, test));
     };
@@ -50,6 +46,43 @@ pub(super) fn of(study: &Study, said: Said) -> Vec<String> {
         (!limits.is_empty()).then(|| format!("{name}: {}", limits.join(", ")))
     };
     names.iter().enumerate().filter_map(named).collect()
+}
+
+/// The limits of several targets in the fewest words, each limit once: `the device (a, c)`, `the server (b)`.
+pub(super) fn with_targets(study: &Study) -> Vec<String> {
+    let names = study.target_names();
+    let mut known: Vec<(Limiter, Vec<usize>)> = Vec::new();
+    for (limiter, target) in
+        of_tests(study, &served(study)).iter().filter_map(|one| Some((one.limiter.ok()?, one.target)))
+    {
+        match known.iter_mut().find(|(other, _)| *other == limiter) {
+            Some((_, targets)) => targets.push(target),
+            None => known.push((limiter, vec![target])),
+        }
+    }
+    let of = |targets: &[usize]| match targets.len() == names.len() {
+        true => "all".to_owned(),
+        false => targets
+            .iter()
+            .filter_map(|index| names.get(*index))
+            .map(|name| name.trim_matches(['(', ')']))
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    known.iter().map(|(limiter, targets)| format!("{} ({})", limiter.word(), of(targets))).collect()
+}
+
+/// The loads that were served: they had the rate that was offered, and nothing limited them.
+fn served(study: &Study) -> Vec<&String> {
+    study.loads().into_iter().filter(|load| load.served == Served::Yes).map(|load| &load.row.pattern).collect()
+}
+
+/// The limits of the tests that were not served.
+fn of_tests(study: &Study, served: &[&String]) -> Vec<Limited> {
+    let mut limits = of_study(study);
+    limits.iter_mut().for_each(|limited| limited.leave_out(served));
+    limits.retain(|limited| !limited.tests.is_empty());
+    limits
 }
 
 /// How the limits of a study are worded.
@@ -81,7 +114,9 @@ impl Manner {
                 _ if is_rest && limits[..index].iter().all(|earlier| is_exact(earlier, word)) => {
                     "all others".to_owned()
                 }
-                _ if is_exact(limited, word) => limited.in_short(word).unwrap_or_else(|| limited.tests.join(", ")),
+                _ if is_exact(limited, word) => {
+                    limited.in_short(word).unwrap_or_else(|| in_groups(&limited.tests).join(", "))
+                }
                 tests => format!("{tests} of {} {word}", tests + limited.others.len()),
             };
             let shown = if self.said == Said::Tests { String::new() } else { shown_by(limited, self.has_sentences) };
@@ -109,7 +144,7 @@ fn shown_by(limited: &Limited, has_sentence: bool) -> String {
 
 /// Whether the words make clear for each test whether the limit is its own.
 fn is_exact(limited: &Limited, word: &str) -> bool {
-    limited.tests.len() <= NAMED || limited.in_short(word).is_some()
+    in_groups(&limited.tests).len() <= NAMED || limited.in_short(word).is_some()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::shell::as_typed;
 pub struct Step {
     /// The purpose, or what to do.
     pub what: String,
-    /// The command to type, where a word in capitals stands for what the user knows; `None`: there is none.
+    /// The command to type; `None`: there is none.
     pub command: Option<String>,
 }
 
@@ -44,8 +44,8 @@ pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[FindingGroup]
     {
         return vec![unfilled(study)];
     }
-    let mut next = match study.question {
-        Question::Check if nothing_applies(study) => vec![elsewhere(study)],
+    let mut next: Vec<Step> = match study.question {
+        Question::Check if nothing_applies(study) => elsewhere(study).into_iter().collect(),
         _ => gravest(study, tests, findings).into_iter().chain(asked_next(study, tests)).collect(),
     };
     if study.question != Question::Fio && is_saved(study) {
@@ -80,7 +80,7 @@ fn gravest(study: &Study, tests: &[TestFigures], findings: &[FindingGroup]) -> O
     let memory = against().find(|found| found.id == MEMORY);
     if let Some(target) = memory.and_then(|found| study.targets.get(found.target_index)) {
         let inspect = typed(&["fsdyno", "inspect", &target.path]);
-        return Some(Step::run(inspect, "name files on the disk in question; what this path lies on"));
+        return Some(Step::run(inspect, "name a directory on the disk in question; this shows what the path lies on"));
     }
     let limits = of_study(study);
     let limiting = deciding(&limits).filter(|_| !mostly_void(tests));
@@ -167,16 +167,14 @@ fn nothing_applies(study: &Study) -> bool {
     !study.verdicts.is_empty() && study.verdicts.iter().all(|row| row.verdict == Verdict::NotApplicable)
 }
 
-/// The step where none of the requirements can be judged on this storage.
-fn elsewhere(study: &Study) -> Step {
-    let mut profiles: Vec<&str> = Vec::new();
-    for row in &study.verdicts {
-        if !profiles.contains(&row.requirement.profile.as_str()) {
-            profiles.push(&row.requirement.profile);
-        }
-    }
-    let words: Vec<&str> = ["fsdyno", "check"].into_iter().chain(profiles).chain(["DIRECTORY"]).collect();
-    Step::run(typed(&words), "name a directory on the storage that will hold the data")
+/// The step where none of the requirements can be judged on this storage: a directory that exists on the right one is not
+/// known here.
+fn elsewhere(study: &Study) -> Option<Step> {
+    let inspect = typed(&["fsdyno", "inspect", &study.targets.first()?.path]);
+    Some(Step::run(
+        inspect,
+        "check a directory on the storage that will hold the data; this shows what the path lies on",
+    ))
 }
 
 fn typed(words: &[&str]) -> String {

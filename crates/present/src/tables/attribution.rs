@@ -56,6 +56,7 @@ pub fn attribution(
             .unwrap_or_default(),
         figures: lines_of(&figures),
         limits: limits.collect(),
+        joined_limits: Vec::new(),
         steps: vec![lines_of(&form.step(&next([server, client], culprits)))],
         rest: lines_of(&form.step(&all).replacen("next: ", "", 1)),
         columns,

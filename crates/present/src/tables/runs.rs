@@ -16,7 +16,14 @@ use super::table::{Form, Table};
 /// One line per study, the oldest first. `baselines` maps a name to an id.
 pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: usize) -> String {
     let mut table = Table::new(&["run", "when", "<of", "<figure", "<trust"]).sparing(&["when", "of"]);
-    for study in studies {
+    let figures: Vec<String> = studies.iter().map(|study| joined(&figure(study), columns)).collect();
+    let widest = |words: &mut dyn Iterator<Item = &str>| words.map(|word| word.chars().count()).max().unwrap_or(0);
+    // The columns beside the place, each with a blank; not the time, which the run's id contains.
+    let others = widest(&mut studies.iter().map(|study| study.id.as_str()))
+        + widest(&mut figures.iter().map(String::as_str)).max("figure".len())
+        + widest(&mut studies.iter().map(trust)).max("trust".len())
+        + 3;
+    for (study, figure) in studies.iter().zip(&figures) {
         let mut id = study.id.clone();
         for (name, named) in baselines {
             if *named == study.id {
@@ -26,8 +33,8 @@ pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: u
         table.row(vec![
             id,
             when(study.started_ms),
-            ending(&places(study), columns.saturating_sub(OTHERS)),
-            joined(&figure(study), columns),
+            ending(&places(study), columns.saturating_sub(others)),
+            figure.clone(),
             trust(study).to_string(),
         ]);
     }
@@ -56,22 +63,21 @@ pub fn runs_json(studies: &[Digest], baselines: &BTreeMap<String, String>) -> St
 /// Below this width a figure may take two lines, columns.
 const NARROW: usize = 80;
 
-/// The figure without line breaks; on a narrow terminal it may break after the number with its unit.
+/// The figure without line breaks; on a narrow terminal it may break between the number with its unit and its name.
 fn joined(figure: &str, columns: usize) -> String {
+    let whole = figure.replace(' ', "\u{a0}");
     match figure.rsplit_once(' ').filter(|_| columns < NARROW) {
+        Some(_) if figure.contains(", ") => whole.replace(",\u{a0}", ", "),
         Some((before, unit)) => format!("{before}\u{a0}{unit}"),
-        None => figure.replace(' ', "\u{a0}"),
+        None => whole,
     }
 }
-
-/// Width of the other columns except baseline and time (the run's id contains the time), columns.
-const OTHERS: usize = 68;
 
 /// The least width of a place that distinguishes it from others, characters.
 const LEAST: usize = 12;
 
 /// The end of a long text: the end of a path says more than its beginning.
-fn ending(text: &str, columns: usize) -> String {
+pub(super) fn ending(text: &str, columns: usize) -> String {
     let (length, columns) = (text.chars().count(), columns.max(LEAST));
     if length <= columns {
         text.to_owned()
@@ -83,14 +89,18 @@ fn ending(text: &str, columns: usize) -> String {
 /// The tests that represent a run of several, where they ran.
 const HEADLINES: [&str; 2] = [test_name::RAND_READ, test_name::SEQ_READ];
 
-/// The figure by which a run is listed, of its first place: `rand-read 67,204 IOPS`; of a series the largest. Empty: it
-/// has none.
+/// The figure by which a run is listed, of its first place: `rand-read 67,204 IOPS`; of a series the largest, with its
+/// number: `67,204 IOPS, depth 16`. Empty: it has none.
 fn figure(study: &Digest) -> String {
     let of = |pattern| Some((Test::of(std::slice::from_ref(study), 0, pattern)?, pattern));
     let found = |pattern| {
         let (test, pattern) = of(pattern)?;
         let value = median(&by_round(study, 0, pattern, test.measure))?;
-        Some((value, format!("{pattern} {} {}", test.shown(value), test.unit)))
+        let shown = format!("{} {}", test.shown(value), test.unit);
+        Some((
+            value,
+            numbered(pattern).map_or_else(|| format!("{pattern} {shown}"), |number| format!("{shown}, {number}")),
+        ))
     };
     let patterns = study.patterns();
     let figures = || patterns.iter().filter_map(|pattern| found(pattern));
@@ -99,6 +109,15 @@ fn figure(study: &Digest) -> String {
         _ => HEADLINES.iter().find_map(|pattern| found(pattern)).or_else(|| figures().next()),
     };
     shown.map(|(_, words)| words).unwrap_or_default()
+}
+
+/// What distinguishes a test of a series from the others: `depth 16` of `randread-4k-qd16`; `None`: it is of no series.
+fn numbered(pattern: &str) -> Option<String> {
+    let (_, last) = pattern.rsplit_once('-')?;
+    let number = |word: &str| last.strip_prefix(word)?.parse::<u32>().ok();
+    let of_load = || number("load").map(|percent| format!("{percent} % load"));
+    let of_nodes = || number("n").map(|nodes| counted(u64::from(nodes), "node"));
+    number("qd").map(|depth| format!("depth {depth}")).or_else(of_load).or_else(of_nodes)
 }
 
 /// A time given in ms since the epoch: `2026-11-22 04:31 UTC`.

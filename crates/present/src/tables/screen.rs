@@ -40,11 +40,12 @@ pub fn screen(study: &Study, columns: usize) -> String {
     sort::by_key(&mut headline.verdicts, |line| place(line.verdict));
     let incomplete = sentence::incomplete(study).map(|[what, figures]| format!("{what}: {figures}."));
     Screen {
-        heading: lines_of(&heading(study, form)),
+        heading: lines_of(&heading(study, form, true)),
         places: lines_of(&heading_of_names(study, form)),
         sentence: first_lines(&sentence_of(&headline, study, form), SENTENCE_LINES, columns),
         figures: lines_of(&figures_in_short(&headline, study, form)),
         limits: labelled(&headline, study, columns).chain(incomplete.map(Labelled::line)).collect(),
+        joined_limits: joined_limits(study, form),
         steps: headline.steps(study).iter().take(STEPS).map(|step| lines_of(&form.step(step))).collect(),
         rest: lines_of(&form.step(&rest(study)).replacen("next: ", "", 1)),
         columns,
@@ -93,6 +94,12 @@ fn heading_of_names(study: &Study, form: Form) -> String {
     if study.targets.len() > 1 { names.replace('\u{a0}', " ") } else { String::new() }
 }
 
+/// The limits of several places, each limit once; empty where there is one place.
+fn joined_limits(study: &Study, form: Form) -> Vec<String> {
+    let limits = if study.targets.len() > 1 { Headline::limits_with_targets(study) } else { String::new() };
+    if limits.is_empty() { Vec::new() } else { lines_of(&form.labelled(&[(LIMITED_BY, limits)])) }
+}
+
 /// The step that shows the rest.
 fn rest(study: &Study) -> Step {
     let (what, command) = match is_saved(study) {
@@ -125,6 +132,8 @@ pub(super) struct Screen {
     pub(super) figures: Vec<String>,
     /// Trust and limits.
     pub(super) limits: Vec<Labelled>,
+    /// The limits of several places in short; empty: there is one place.
+    pub(super) joined_limits: Vec<String>,
     pub(super) steps: Vec<Vec<String>>,
     pub(super) rest: Vec<String>,
     /// Width of the terminal, which wraps longer commands.
@@ -177,7 +186,7 @@ impl Screen {
     }
 
     /// Shortens texts until all figures fit, in this order: second lines of next steps, of trust and latency, the tests of
-    /// each limit, the third line of the headline, the line on latencies that are far apart, a line for the limit of each place,
+    /// each limit, the third line of the headline, the line on latencies that are far apart, the line for the limits of each place,
     /// a line for each place in the heading, the second line of the headline.
     fn shorten(&mut self) {
         let cuts: [fn(&mut Screen); 8] = [
@@ -208,23 +217,18 @@ impl Screen {
             .for_each(|label| label.lines.clone_from(&label.short));
     }
 
-    /// Puts the limits of several places into one paragraph below their label.
+    /// Replaces the limits of each place by one paragraph that names each limit once.
     fn join_limits(&mut self) {
         let is_limit = |label: &Labelled| label.about == About::Limit;
-        let Some(first) = self.limits.iter().position(is_limit) else { return };
-        let words = |label: &Labelled| label.lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
-        let all: Vec<String> = self.limits.iter().filter(|label| is_limit(label)).map(words).collect();
-        if all.len() > 1 {
-            let (label, rest) = all.split_first().expect("there are several");
-            let text = rest.iter().fold(label.replacen(LIMITED_BY, "", 1), |text, place| format!("{text}; {place}"));
-            let text = Form::Text { columns: self.columns }.labelled(&[(LIMITED_BY, text.trim().to_owned())]);
-            self.limits[first].lines = first_lines(&text, LABELLED_LINES, self.columns);
-            let mut index = 0;
-            self.limits.retain(|label| {
-                index += 1;
-                index == first + 1 || !is_limit(label)
-            });
-        }
+        let Some(first) = self.limits.iter().position(is_limit).filter(|_| !self.joined_limits.is_empty()) else {
+            return;
+        };
+        self.limits[first].lines.clone_from(&self.joined_limits);
+        let mut index = 0;
+        self.limits.retain(|label| {
+            index += 1;
+            index == first + 1 || !is_limit(label)
+        });
     }
 
     /// What fits: blank lines are dropped first, then the second step, then words are shortened, or the end of the
@@ -327,6 +331,7 @@ mod tests {
             limits: [("limit", About::Limit), ("trust", About::Trust)]
                 .map(|(word, about)| Labelled { lines: lines(word, 2), short: vec![format!("{word} in short")], about })
                 .into(),
+            joined_limits: Vec::new(),
             steps: vec![lines("step", 2), lines("other", 2)],
             rest: lines("rest", 2),
             columns: 80,
@@ -345,12 +350,13 @@ mod tests {
         assert!(words.iter().all(|words| shortest.contains(words)), "{shortest}");
         let mut places = screen(16);
         (places.heading, places.places) = (lines("place", 4), lines("names", 1));
+        places.joined_limits = vec!["limited by  x (a, b); y (c)".into()];
         places.limits = ["limited by  a: x", "            b: y", "            c: z"]
             .map(|line| Labelled { lines: vec![line.into()], short: vec![line.into()], about: About::Limit })
             .into();
         let shown = places.shown();
         assert!(shown.starts_with("names 0\nsentence"), "{shown}");
-        assert!(shown.contains("figure 15\nlimited by  a: x; b: y; c: z\nstep"), "{shown}");
+        assert!(shown.contains("figure 15\nlimited by  x (a, b); y (c)\nstep"), "{shown}");
         let mut long = screen(4);
         long.steps[0][1] = "x".repeat(81);
         assert_eq!(seen(&long.shown()), (21, 3, true), "the terminal breaks a line: 22 of its own");

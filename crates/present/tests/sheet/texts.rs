@@ -92,21 +92,50 @@ fn a_narrow_screen_has_all_figures_and_all_limits() {
         assert!(!limits.contains('…') && !page.contains("more lines"), "{page}");
     }
     assert!(usual.contains("this machine's CPUs (all others)"), "the tests where there is room: {usual}");
-    let [five, named] = [60, 68].map(|columns| screen(&with_places(&study, 5), columns));
+    let [five, named] = [60, 68].map(|columns| screen(&with_places(&study, 5, 1), columns));
     for name in ["local", "nfs", "s3", "place3", "place4"] {
         let heads = five.lines().filter(|line| line.starts_with(' ') && line.split(' ').any(|word| word == name));
         assert_eq!(heads.count(), 1, "each place has a column: {five}");
     }
     assert!(named.lines().any(|line| line.starts_with(' ') && line.contains("place4")), "{named}");
+    for places in [4, 5] {
+        let page = screen(&with_places(&study, places, 0), 60);
+        let limits = page.split("limited by").nth(1).and_then(|rest| rest.split("next:").next()).unwrap();
+        let limits = limits.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(limits.contains("local") && limits.contains(&format!("place{}", places - 1)), "{page}");
+        assert!(limits.contains("this machine's CPUs") && !limits.contains('…'), "{page}");
+    }
 }
 
-/// The study with as many places, those beyond the third like the second.
-fn with_places(study: &Study, places: usize) -> Study {
+/// What a person knows a path by is its end.
+#[test]
+fn a_long_path_leaves_the_heading_on_one_line() {
+    let mut study = measurement();
+    study.targets[0].path = format!("/srv/{}/data", ["a-folder"; 12].join("/"));
+    let page = screen(&study, 80);
+    let first = page.lines().next().unwrap();
+    assert!(first.starts_with("local = …") && first.contains("/data: ") && first.chars().count() <= 80, "{page}");
+    assert!(text(&study, 80).contains(&study.targets[0].path), "the whole page has all of it");
+}
+
+#[test]
+fn a_list_of_runs_names_their_places_at_80_columns() {
+    let mut study = measurement();
+    study.question = Question::Curve;
+    study.id = "20261127-050418-smallfiles-5726".into();
+    study.rows.iter_mut().for_each(|row| row.pattern = "randread-4k-load120".into());
+    let shown = runs(&[Digest::of(&study)], &Default::default(), 80);
+    let line = shown.lines().nth(1).unwrap();
+    assert!(line.contains(" local ") && line.contains(", 120 % load "), "{shown}");
+}
+
+/// The study with as many places, those beyond the third like this one.
+fn with_places(study: &Study, places: usize, like: usize) -> Study {
     let mut study = study.clone();
     for target in study.targets.len()..places {
         study.targets.push(fixture::target(&format!("place{target}"), "/place", Default::default()));
-        let of_second: Vec<_> = study.rows.iter().filter(|row| row.target == 1).cloned().collect();
-        study.rows.extend(of_second.into_iter().map(|row| Row { target, ..row }));
+        let of_one: Vec<_> = study.rows.iter().filter(|row| row.target == like).cloned().collect();
+        study.rows.extend(of_one.into_iter().map(|row| Row { target, ..row }));
     }
     study
 }
