@@ -17,27 +17,10 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
         });
     }
     if setup.name.has_a_peer() {
-        let network = &setup.options.network;
-        let peer = network.host.as_deref().unwrap_or("the peer");
-        if network.protocol == Protocol::Vsock {
-            return Some(format!(
-                "CID {peer}, port {}: is a receiver there? CID 1, this machine itself, needs the kernel's vsock_loopback",
-                network.port
-            ));
-        }
-        return Some(format!(
-            "{peer}, port {}: is a receiver there, and does it go on until the sender is done?",
-            network.port
-        ));
+        return Some(explain_peer(setup));
     }
     if setup.name == EngineName::E4defrag {
-        let text = match code {
-            errno::EINVAL => {
-                "use rw=write or randwrite within a file that exists in full (overwrite=1 lays it out), and a donor of the same file system"
-            }
-            _ => "only ext4 with extents exchanges blocks, those of two files that no other program writes",
-        };
-        return Some(text.to_owned());
+        return Some(explain_exchange(code).to_owned());
     }
     let file = setup.files.get(op.file as usize)?;
     let options = &setup.options;
@@ -84,5 +67,29 @@ pub fn explain(setup: &EngineSetup<'_>, op: &Op, code: i32) -> Option<String> {
                 .to_owned(),
         ),
         _ => None,
+    }
+}
+
+/// What may be wrong at the other end of a connection.
+fn explain_peer(setup: &EngineSetup<'_>) -> String {
+    let network = &setup.options.network;
+    let peer = network.host.as_deref().unwrap_or("the peer");
+    let port = network.port;
+    if network.protocol == Protocol::Vsock {
+        return format!(
+            "CID {peer}, port {port}: is a receiver there? CID 1, this machine itself, needs the kernel's vsock_loopback"
+        );
+    }
+    format!("{peer}, port {port}: is a receiver there, and does it go on until the sender is done?")
+}
+
+/// Why the kernel does not exchange the blocks of two files.
+fn explain_exchange(code: i32) -> &'static str {
+    match code {
+        errno::EINVAL => {
+            "use rw=write or randwrite within a file that exists in full (overwrite=1 lays it out), and a donor of the \
+             same file system"
+        }
+        _ => "only ext4 with extents exchanges blocks, those of two files that no other program writes",
     }
 }
