@@ -247,7 +247,8 @@ mod tests {
         let kept = |columns| kept(&step(3, 9, 0), found, columns);
         assert_eq!(kept(120), format!("3/9 4k random read, depth 32  {found}"));
         assert_eq!(kept(80), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, p50 300 µs, caution");
-        assert_eq!(kept(60), "3/9 4k random read, depth 32  275 MB/s, caution");
+        assert_eq!(kept(60), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, caution");
+        assert_eq!(kept(59), "3/9 4k random read, depth 32  275 MB/s, caution");
         assert_eq!(kept(36), "3/9 4k random…  275 MB/s, caution", "the figure stays, with its mark");
         assert_eq!(kept(20), "3/9 4k random read,…");
         let trusted = super::kept(&step(3, 9, 0), "275 MB/s, 67,204 IOPS, p50 300 µs", 60);
