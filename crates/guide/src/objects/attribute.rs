@@ -94,7 +94,7 @@ fn added(study: &Study, pattern: &str, what: &str) -> Option<String> {
         let (more_ns, share) = (mount_ns - store_ns, (1.0 - store_ns / mount_ns) * 100.0);
         format!("{both}, which adds {} ({share:.0} %).", latency(more_ns))
     } else {
-        format!("{both}: a cache of the mount answered, or it sent the data later.")
+        format!("{both}: no added time is seen. A cache of the mount may have answered, or it may send data later.")
     })
 }
 

@@ -157,7 +157,8 @@ fn rules(stores: &[&str], directories: &[&str], options: &ObjectCompareOptions) 
     let mut text = format!(
         "each round writes, reads and removes {} objects or files of 4 KiB, and writes and reads {} of 1 MiB, {} at once. \
          A turn ends after {} s at the latest. On {} each request is whole, over one connection for each worker, and \
-         nothing is done again",
+         nothing is done again. All objects and files of a size hold the same bytes, so that a store that keeps equal \
+         data once looks faster. From the second round on, a PUT of 1 MiB replaces an object, while files are new",
         small.count,
         large.count,
         options.connections,
