@@ -310,6 +310,10 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
         self.engine.objects()
     }
 
+    fn said(&self) -> Option<String> {
+        self.engine.said()
+    }
+
     fn ways(&self) -> Vec<&'static str> {
         let mut ways = self.engine.ways();
         if self.joined {

@@ -16,6 +16,9 @@ pub struct Queueing {
 }
 
 impl Queueing {
+    /// One request at a time.
+    pub const ONE: Queueing = Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 };
+
     /// Whether the engine submits and waits in one call, which it does where batches were asked for. A single request
     /// is submitted by a call of its own, whose end is the time of issue.
     pub(crate) fn joins<E: fsdyno_engine::Engine>(self, engine: &E) -> bool {

@@ -146,6 +146,11 @@ pub trait Engine: Sized {
         None
     }
 
+    /// What the device said about the latest request that failed, in words; `None`: it said nothing.
+    fn said(&self) -> Option<String> {
+        None
+    }
+
     /// Words for the record about how this engine differs from the plain use of its system calls: `ring-reap`,
     /// `registered-files`, ... Most engines return none.
     fn ways(&self) -> Vec<&'static str> {

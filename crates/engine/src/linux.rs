@@ -2,15 +2,18 @@
 
 pub(crate) mod aio;
 mod bus;
+mod commands;
 pub(crate) mod control;
 mod exchanged;
 pub(crate) mod mmap;
 mod network;
+mod nvme;
 #[cfg(feature = "object")]
 pub(crate) mod objects;
 mod operations;
 mod page_faults;
 pub(crate) mod positioned;
+mod scsi;
 mod space;
 mod spliced;
 pub(crate) mod uring;
@@ -39,6 +42,8 @@ pub(crate) fn with_engine<V: EngineVisitor>(
             Ok(engine) => Ok(equip(setup, visitor, engine)),
             Err(_) => Ok(equip(setup, visitor, aio::Aio::new(setup)?)),
         },
+        EngineName::IoUringCmd => Ok(equip(setup, visitor, aio::Aio::new(setup)?)),
+        EngineName::Sg if setup.depth > 1 => Ok(equip(setup, visitor, aio::Aio::new(setup)?)),
         EngineName::Null | EngineName::Sim => unreachable!("every system has these"),
         EngineName::Windowsaio => unreachable!("it is refused when the job is read"),
         _ => Ok(equip(setup, visitor, positioned::Positioned::new(setup)?)),
@@ -49,7 +54,7 @@ pub(crate) fn with_engine<V: EngineVisitor>(
 pub(crate) fn availability(name: EngineName) -> Result<(), EngineSetupError> {
     match name {
         EngineName::Libaio => aio::availability(),
-        EngineName::IoUring => uring::features().map(|_| ()),
+        EngineName::IoUring | EngineName::IoUringCmd => uring::features().map(|_| ()),
         EngineName::Posixaio => uring::features().map(|_| ()).or_else(|_| aio::availability()),
         _ => Ok(()),
     }

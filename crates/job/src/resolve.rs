@@ -262,6 +262,14 @@ fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
             rules.refuse("atomic", text, "use pvsync2, libaio or io_uring");
         }
     }
+    let commands = &submission.engine_options.commands;
+    if commands.write == DeviceWrite::Stream && commands.stream == 0 {
+        rules.refuse(
+            "stream_id",
+            "fio: sg_write_mode=write_stream needs a stream_id",
+            "open a stream, and write its number",
+        );
+    }
     if submission.is_synchronous() && depth > 1 {
         rules.warn(
             WarningCode::SynchronousDepth,

@@ -396,6 +396,7 @@ impl Planning<'_> {
         let parts = self.places.parts(self.facts, files, job.pattern.access.modifies());
         let populated =
             job.submission.direct && job.pattern.access.reads && self.reads_into_present_pages(&planned.files);
+        let queueing = if self.waits_for_commands(job, &planned.files) { Queueing::ONE } else { queueing };
         self.plan.workers.push(WorkerPlan {
             waits_for: groups::waits_for(job, &self.plan.workers),
             job: Arc::clone(job),
@@ -417,6 +418,19 @@ impl Planning<'_> {
             replay: replay.cloned(),
             refused,
         });
+    }
+
+    /// Whether each command is waited for, because block devices only have the call that waits.
+    fn waits_for_commands(&mut self, job: &Job, files: &[PlannedFile]) -> bool {
+        let is_block =
+            |file: &PlannedFile| self.facts.path(&file.path).is_some_and(|facts| facts.kind == FileKind::BlockDevice);
+        let waits = job.submission.engine == EngineName::Sg && job.submission.depth > 1 && files.iter().any(is_block);
+        if waits {
+            let text =
+                "ioengine=sg on a block device does one command at a time, whatever iodepth says; name its /dev/sg0";
+            self.note("sg-depth", Severity::Caution, job, text.to_owned());
+        }
+        waits
     }
 
     /// `softrandommap`: drops a random map that would take too much memory, with a note.

@@ -153,10 +153,13 @@ fn open(plan: &WorkerPlan, file: &PlannedFile, shared: &Shared) -> Result<OpenFi
     let access = job.pattern.access;
     // Reads of falloc reserve space, which also changes a file.
     let changes = access.modifies() || job.submission.engine.changes_space();
+    // sg hands commands over by write(2), also those that read.
+    let hands_over = job.submission.engine == EngineName::Sg && plan.queueing.depth > 1;
     let mode = OpenMode {
-        access: if changes { FileAccess::ReadWrite } else { FileAccess::Read },
+        access: if changes || hands_over { FileAccess::ReadWrite } else { FileAccess::Read },
         create: access.writes && job.files.allow_create,
-        direct: job.submission.direct,
+        // Commands pass the page cache, and character devices refuse O_DIRECT.
+        direct: job.submission.direct && !job.submission.engine.commands_devices(),
         sync: job.submission.sync_open,
     };
     let opened = plan.reach.open(&file.path, mode).map_err(|error| Refused {
@@ -171,6 +174,9 @@ fn open(plan: &WorkerPlan, file: &PlannedFile, shared: &Shared) -> Result<OpenFi
             function: "fcntl write hint",
             message: format!("fio: {error}"),
         })?;
+    }
+    if job.submission.engine.commands_devices() {
+        return Ok(opened);
     }
     if job.files.invalidate && !job.files.pre_read {
         // This is only advice: the ledger shows a cache that was not dropped.

@@ -35,6 +35,8 @@ pub trait Loop<'run> {
     fn lost(&self) -> Option<&Lost>;
     /// Words for the record about how the engine and the loop differ from the plain use of system calls.
     fn ways(&self) -> Vec<&'static str>;
+    /// What the device said about the latest request that failed; `None`: it said nothing.
+    fn said(&self) -> Option<String>;
     /// The counts and times of the answers of an object server; `None` if the engine asks no such server.
     fn objects(&self) -> Option<&ObjectTally>;
 }

@@ -2,7 +2,7 @@
 
 use fsdyno_engine::{Engine, Slot};
 use fsdyno_os::errno::EILSEQ;
-use fsdyno_os::files::page_cache_of;
+use fsdyno_os::files::{FileKind, page_cache_of};
 use fsdyno_workload::Op;
 
 use super::{Drive, Ended, Failure, Parts, Step};
@@ -96,6 +96,10 @@ impl Parts<'_> {
     /// Syncs the files and drops their cached pages, so that reads come from the storage.
     pub fn sync_and_drop_caches(&self) -> Result<(), Failure> {
         self.files.each(&mut |number, file| {
+            if file.kind() == FileKind::CharacterDevice {
+                // Commands pass every cache of the kernel.
+                return Ok(());
+            }
             file.sync().map_err(|error| Failure::of_file("fsync", &error))?;
             if let Some(used) = self.used.get(number) {
                 // Dropping is only advice: where it is not possible, the cache answers for the storage, as in fio.

@@ -5,6 +5,7 @@
 //! io_getevents only when it has to wait.
 
 mod abi;
+mod device;
 mod threads;
 
 use std::mem::ManuallyDrop;
@@ -15,7 +16,8 @@ use fsdyno_job::EngineName;
 use fsdyno_workload::{Op, OpKind};
 use rustix::io::ReadWriteFlags;
 
-use self::abi::{COMMAND_DATA_SYNC, COMMAND_READ, COMMAND_SYNC, COMMAND_WRITE, Context, Event, Iocb};
+use self::abi::{COMMAND_DATA_SYNC, COMMAND_READ, COMMAND_SYNC, COMMAND_TRIM, COMMAND_WRITE, Context, Event, Iocb};
+use self::device::Device;
 use self::threads::Threads;
 use super::control::{self, Target};
 use super::positioned::{self, DONT_CACHE};
@@ -68,6 +70,8 @@ pub(crate) struct Aio<'a> {
 enum FarEnd {
     Kernel(Context),
     Threads(Threads),
+    /// A device that gets commands.
+    Device(Box<Device>),
 }
 
 impl FarEnd {
@@ -76,7 +80,7 @@ impl FarEnd {
     fn peek(&self) -> Option<abi::Ready<'_>> {
         match self {
             FarEnd::Kernel(context) => context.peek(),
-            FarEnd::Threads(_) => None,
+            FarEnd::Threads(_) | FarEnd::Device(_) => None,
         }
     }
 }
@@ -87,6 +91,8 @@ impl<'a> Aio<'a> {
         let arena = setup.arena()?;
         let far_end = if setup.offload {
             FarEnd::Threads(Threads::start(setup)?)
+        } else if setup.name.commands_devices() {
+            FarEnd::Device(Box::new(Device::new(setup, &arena)?))
         } else {
             FarEnd::Kernel(Context::new(setup.depth).map_err(|code| setup_refused(code, setup.depth))?)
         };
@@ -112,7 +118,7 @@ impl<'a> Aio<'a> {
             flags_rw,
             lists: vec![nothing; if is_listed { depth } else { 0 }].into_boxed_slice(),
             sync_queued: true,
-            stands_in: setup.name != EngineName::Libaio && !setup.offload,
+            stands_in: setup.name == EngineName::Posixaio && !setup.offload,
         })
     }
 
@@ -150,6 +156,15 @@ impl<'a> Aio<'a> {
 
     /// Handles an io_submit that took fewer than all requests. Returns the number of requests that are no longer
     /// staged.
+    /// Stages a trim for a device that gets commands.
+    #[cold]
+    fn stage_trim(&mut self, slot: Slot<Self>, op: &Op, done: u64) {
+        let index = slot.index();
+        self.stage(slot, &Op { length: 0, ..*op }, 0, COMMAND_TRIM);
+        let request = &mut self.requests[index];
+        (request.bytes, request.offset) = (op.length - done, (op.offset + done) as i64);
+    }
+
     #[cold]
     fn submit_rest(&mut self, first_outcome: Result<usize, i32>) -> Result<usize, EngineError> {
         let mut outcome = first_outcome;
@@ -178,14 +193,15 @@ impl<'a> Aio<'a> {
     }
 
     #[inline]
-    fn submit_once(&self) -> Result<usize, i32> {
+    fn submit_once(&mut self) -> Result<usize, i32> {
         // SAFETY: the requests lie in `self.requests`, their buffers in the arena. Their slots are given away, so
         // nobody touches those buffers, and `drop` frees them only when nothing is in flight. The files outlive this
         // engine.
         unsafe {
-            match &self.far_end {
+            match &mut self.far_end {
                 FarEnd::Kernel(context) => context.submit(&self.staged),
                 FarEnd::Threads(threads) => Ok(threads.submit(&self.staged)),
+                FarEnd::Device(device) => device.submit(&self.staged),
             }
         }
     }
@@ -248,9 +264,10 @@ impl<'a> Aio<'a> {
     ) -> Result<usize, EngineError> {
         let max = max.min(self.events.len());
         let events = &mut self.events[..max];
-        let outcome = match &self.far_end {
+        let outcome = match &mut self.far_end {
             FarEnd::Kernel(context) => context.wait(min, events, timeout),
             FarEnd::Threads(threads) => Ok(threads.wait(min, events, timeout)),
+            FarEnd::Device(device) => device.wait(min, events, timeout, &self.requests),
         };
         let count = match outcome {
             Ok(count) => count,
@@ -276,6 +293,9 @@ impl Engine for Aio<'_> {
     crate::contract::belongings!(RealClock);
 
     fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineError> {
+        if matches!(self.far_end, FarEnd::Device(_)) {
+            return Err(EngineError { call: "openfiles", code: libc::EOPNOTSUPP });
+        }
         Target::reassign(&mut self.targets, file, &self.files[place]);
         Ok(())
     }
@@ -287,6 +307,10 @@ impl Engine for Aio<'_> {
             OpKind::Write => COMMAND_WRITE,
             OpKind::Sync if self.sync_queued => COMMAND_SYNC,
             OpKind::DataSync if self.sync_queued => COMMAND_DATA_SYNC,
+            OpKind::Trim if matches!(self.far_end, FarEnd::Device(_)) => {
+                self.stage_trim(slot, op, done);
+                return Queued::Staged;
+            }
             // The kernel's interface has no such request: it is carried out at once.
             _ => {
                 let result = control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags);
@@ -334,6 +358,10 @@ impl Engine for Aio<'_> {
         Ok(count)
     }
 
+    fn said(&self) -> Option<String> {
+        if let FarEnd::Device(device) = &self.far_end { device.said() } else { None }
+    }
+
     fn ways(&self) -> Vec<&'static str> {
         let name = self.stands_in.then_some(EngineName::Libaio.name());
         let threads = matches!(self.far_end, FarEnd::Threads(_)).then_some("offload-threads");
@@ -373,6 +401,8 @@ impl Drop for Aio<'_> {
             unsafe { ManuallyDrop::drop(&mut self.arena) }
         } else if let FarEnd::Threads(threads) = &mut self.far_end {
             threads.abandon();
+        } else if let FarEnd::Device(device) = &mut self.far_end {
+            device.abandon();
         }
         // If requests are left, the device never answered. Destroying the context would wait for it without bound,
         // and freeing the buffers would let it write into memory of others: both are left to the end of the process.

@@ -3,13 +3,14 @@
 //! compiled once.
 
 use std::io::{IoSlice, IoSliceMut};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use fsdyno_job::{Direction, EngineName, EngineOptions};
 use fsdyno_workload::{Op, OpKind};
 use rustix::fs::SeekFrom;
 use rustix::io::{Errno, ReadWriteFlags};
 
+use super::commands::{Request, What};
 use super::control::{self, Target};
 use super::exchanged::Exchange;
 use super::network::Network;
@@ -17,6 +18,7 @@ use super::network::Network;
 use super::objects::Objects;
 use super::operations::Operations;
 use super::page_faults::PageFaults;
+use super::scsi::Scsi;
 use super::space;
 use super::spliced::Pipe;
 use super::work::{Bursts, Running};
@@ -82,6 +84,8 @@ enum Call {
     Object(Box<Objects>),
     /// A part of the data that a peer sends or receives.
     Socket(Box<Network>),
+    /// A command for a SCSI device.
+    Command(Box<Scsi>),
 }
 
 /// The flags of preadv2 and pwritev2.
@@ -150,6 +154,7 @@ impl<'a> Positioned<'a> {
             }
             EngineName::E4defrag => Call::Exchange(Exchange::new(setup)?),
             EngineName::PageFault => Call::Memory(Box::new(PageFaults::new(setup.options.used_range.1)?)),
+            EngineName::Sg => Call::Command(Box::new(Scsi::new(setup)?)),
             name if name.changes_space() => Call::Space(name),
             name if name.works_on_names() => Call::Operation(Box::new(Operations::new(setup)?)),
             _ => Call::Plain,
@@ -167,7 +172,7 @@ impl<'a> Positioned<'a> {
     #[inline]
     fn perform(&mut self, slot: &Slot<Self>, op: &Op, done: u64) -> i64 {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
-            return self.control(op, done);
+            return self.control(slot, op, done);
         }
         let place = &mut self.arena.buffer(slot)[done as usize..op.length as usize];
         let offset = op.offset + done;
@@ -190,6 +195,10 @@ impl<'a> Positioned<'a> {
             #[cfg(feature = "object")]
             Call::Object(objects) => return objects.request(op, place),
             Call::Socket(network) => return network.transfer(place, read),
+            Call::Command(scsi) => {
+                let what = if read { What::Read } else { What::Write };
+                return scsi.perform(&request(fd(op.file), slot.index(), what, place, offset));
+            }
         };
         match outcome {
             Ok(bytes) => bytes as i64,
@@ -199,16 +208,26 @@ impl<'a> Positioned<'a> {
 
     /// Carries out syncs and discards. A name has no data to sync, and its trim is a request like any other.
     #[cold]
-    fn control(&mut self, op: &Op, done: u64) -> i64 {
+    fn control(&mut self, slot: &Slot<Self>, op: &Op, done: u64) -> i64 {
         match &mut self.call {
             Call::Operation(operations) if op.kind == OpKind::Trim => operations.request(op, &self.clock),
             Call::Memory(_) if op.kind == OpKind::Trim => -i64::from(libc::EINVAL),
             Call::Operation(_) | Call::Memory(_) => 0,
             #[cfg(feature = "object")]
             Call::Object(objects) => objects.request(op, &mut []),
+            Call::Command(scsi) if !op.kind.acts_on_zone() => {
+                let what = if op.kind == OpKind::Trim { What::Trim } else { What::Sync };
+                let none = request(self.targets[op.file as usize].fd, slot.index(), what, &mut [], op.offset + done);
+                scsi.perform(&Request { bytes: op.length.saturating_sub(done), ..none })
+            }
             _ => control::perform(self.targets[op.file as usize], op, done, self.sync_range_flags),
         }
     }
+}
+
+/// What a device is asked for, with the buffer for it.
+fn request(fd: BorrowedFd<'_>, slot: usize, what: What, place: &mut [u8], offset: u64) -> Request {
+    Request { slot, fd: fd.as_raw_fd(), what, address: place.as_mut_ptr(), offset, bytes: place.len() as u64 }
 }
 
 #[inline]
@@ -271,6 +290,9 @@ impl Engine for Positioned<'_> {
     crate::contract::belongings!(RealClock);
 
     fn reassign(&mut self, place: usize, file: u32) -> Result<(), EngineError> {
+        if matches!(self.call, Call::Command(_)) {
+            return Err(EngineError { call: "openfiles", code: libc::EOPNOTSUPP });
+        }
         Target::reassign(&mut self.targets, file, &self.files[place]);
         if let Call::Seeking { positions, .. } = &mut self.call {
             control::set_grown(positions, file as usize, POSITION_UNKNOWN);
@@ -296,6 +318,10 @@ impl Engine for Positioned<'_> {
             Call::Object(objects) => Some(objects.tally()),
             _ => None,
         }
+    }
+
+    fn said(&self) -> Option<String> {
+        if let Call::Command(scsi) = &self.call { scsi.said() } else { None }
     }
 
     fn operation(&self) -> Option<(Direction, u64)> {

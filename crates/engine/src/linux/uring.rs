@@ -28,7 +28,7 @@ use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::files::{FileKind, OpenFile};
 
 use queues::Queues;
-pub(crate) use ring::features;
+pub(crate) use ring::{features, plain_ring};
 
 /// Number of tries, one millisecond apart, while the kernel has no room and no request in flight could make room.
 const STARVED_TRIES_MAX: u32 = 1000;

@@ -146,6 +146,8 @@ const APART: &[(&str, &str)] = &[
     ("http_s3_sse_customer_key", "needs a server"), ("http_s3_sse_customer_algorithm", "needs a server"),
     ("http_s3_storage_class", "needs a server"), ("http_swift_auth_token", "needs a server"),
     ("http_verbose", "needs a server"),
+    ("readfua", "needs a device"), ("writefua", "needs a device"), ("sg_write_mode", "needs a device"),
+    ("deallocate", "needs a device"), ("verify_mode", "needs a device"),
     ("verify_state_load", "goes with a run before it"),
     ("sim_service", "not in fio"), ("sim_channels", "not in fio"), ("sim_queue", "not in fio"),
     ("sim_faults", "not in fio"),

@@ -7,6 +7,7 @@ mod attribution;
 mod below;
 mod bench;
 mod case_c;
+mod commands;
 mod daemons;
 mod devices;
 mod filesystems;

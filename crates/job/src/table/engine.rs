@@ -25,8 +25,6 @@ const ENGINE_CHOICES: &[Choice] = &{
 };
 
 pub(super) const MISSING_ENGINES: &[Choice] = &[
-    Choice::new("io_uring_cmd", "NVMe commands through rings").status(DEVICE),
-    Choice::new("sg", "SCSI generic commands").status(DEVICE),
     Choice::new("mtd", "Raw flash").status(DEVICE),
     Choice::new("libzbc", "Zoned devices by library").status(DEVICE),
     Choice::new("xnvme", "NVMe by library").status(DEVICE),

@@ -6,7 +6,8 @@ use crate::draft::Draft;
 use crate::option::{Choice, Row, Status, Status::*};
 use crate::secret::Secret;
 use crate::typed::{
-    Burn, Donor, IoPriority, NetworkOptions, ObjectDialect, ObjectOptions, Program, Protocol, StatCall, Tls,
+    Burn, DeviceCommands, DeviceWrite, Donor, IoPriority, NetworkOptions, ObjectDialect, ObjectOptions, Program,
+    Protocol, StatCall, Tls,
 };
 use crate::value::{self, Reading, Refusal};
 
@@ -28,6 +29,38 @@ const STATS: &[Choice] = &[
     Choice::new("lstat", "lstat: looks at links themselves"),
     Choice::new("statx", "statx: follows links"),
 ];
+
+const SCSI_WRITES: &[Choice] = &[
+    Choice::new("write", "WRITE"),
+    Choice::new("write_and_verify", "WRITE AND VERIFY"),
+    Choice::new("verify", "The same, an older name").hidden(),
+    Choice::new("write_same", "WRITE SAME: one block over all"),
+    Choice::new("same", "The same, an older name").hidden(),
+    Choice::new("write_same_ndob", "WRITE SAME without data: zeroes"),
+    Choice::new("verify_bytchk_00", "VERIFY: the device reads, without data"),
+    Choice::new("verify_bytchk_01", "VERIFY: the device compares with the data"),
+    Choice::new("verify_bytchk_11", "VERIFY: the device compares each block with one"),
+    Choice::new("write_stream", "WRITE STREAM, with stream_id"),
+];
+
+const NVME_WRITES: &[Choice] = &[
+    Choice::new("write", "Write"),
+    Choice::new("uncor", "Write Uncorrectable: reads of these blocks fail"),
+    Choice::new("zeroes", "Write Zeroes"),
+    Choice::new("verify", "Verify: the device reads"),
+    Choice::new("zone_append", "Zone Append")
+        .status(Rejected("the device chooses the place, which nothing here could read back")),
+];
+
+const NVME_CHECKS: &[Choice] = &[
+    Choice::new("read", "Read"),
+    Choice::new("compare", "Compare")
+        .status(Rejected("verify compares what it has read itself: leave verify_mode out")),
+];
+
+const PROTECTION: Status =
+    Rejected("no command here has metadata: name a namespace whose format has none (nvme id-ns shows it)");
+const FUA_ENGINES: &[&str] = &["io_uring", "io_uring_cmd", "sg"];
 
 const COMMANDS: &[Choice] = &[Choice::new("nvme", "NVMe commands")];
 
@@ -73,6 +106,10 @@ fn line(text: &str) -> Result<String, Refusal> {
 fn secret(text: &str, into: &mut Secret) -> Result<(), Refusal> {
     *into = Secret::new(line(text)?);
     Ok(())
+}
+
+fn commands(draft: &mut Draft) -> &mut DeviceCommands {
+    &mut draft.job.submission.engine_options.commands
 }
 
 fn network(draft: &mut Draft) -> &mut NetworkOptions {
@@ -294,6 +331,40 @@ pub(super) const ROWS: &[JobRow] = &[
     option("no_completion_thread", boolean(ignore))
         .tier(3).engines(&["windowsaio"]).default("0").help("Take completions in the worker")
         .status(Partial("the worker always takes them, in builds for Windows")),
+    option("write_mode", word(NVME_WRITES, |d, word| {
+        commands(d).write = match word.choice.word {
+            "uncor" => DeviceWrite::Uncorrectable,
+            "zeroes" => DeviceWrite::Zeroes,
+            "verify" => DeviceWrite::Verify(0),
+            _ => DeviceWrite::Plain,
+        };
+        Ok(())
+    })).tier(4).engines(COMMAND).default("write").help("Command that a write becomes")
+        .status(Partial("one command for all writes: no shares such as write/60:zeroes/40")),
+    option("verify_mode", word(NVME_CHECKS, ignore_word))
+        .tier(4).engines(COMMAND).default("read").help("Command that reads back for verify"),
+    option("deallocate", boolean(|d, on| commands(d).deallocates = on))
+        .tier(4).engines(COMMAND).default("0").help("Writes of zeroes free the space"),
+    option("readfua", boolean(|d, on| commands(d).read_fua = on))
+        .tier(4).engines(FUA_ENGINES).default("0").help("Reads go to the medium (FUA); io_uring ignores it"),
+    option("writefua", boolean(|d, on| commands(d).write_fua = on))
+        .tier(4).engines(FUA_ENGINES).default("0").help("Writes go to the medium (FUA); io_uring ignores it"),
+    option("sg_write_mode", word(SCSI_WRITES, |d, word| {
+        commands(d).write = match word.choice.word {
+            "write_and_verify" | "verify" => DeviceWrite::AndVerify,
+            "write_same" | "same" => DeviceWrite::Same,
+            "write_same_ndob" => DeviceWrite::Zeroes,
+            "verify_bytchk_00" => DeviceWrite::Verify(0),
+            "verify_bytchk_01" => DeviceWrite::Verify(1),
+            "verify_bytchk_11" => DeviceWrite::Verify(3),
+            "write_stream" => DeviceWrite::Stream,
+            _ => DeviceWrite::Plain,
+        };
+        Ok(())
+    })).tier(4).engines(&["sg"]).default("write").help("Command that a write becomes"),
+    option("stream_id", integer(0, 65535, |d, n| commands(d).stream = n as u16))
+        .tier(4).engines(&["sg"]).default("0").help("Stream of sg_write_mode=write_stream")
+        .status(Partial("the number of an open stream: no stream is opened for 0")),
     // Options that fio does not have.
     option("sim_service", microseconds(|d, ns| d.job.submission.engine_options.sim.service_ns = ns))
         .engines(SIM).default("100us").help("Time that the virtual device takes for each request"),
@@ -306,18 +377,11 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     })).engines(SIM).help("Faults: error:EIO@3,short:512@5,stall:1s@7,eof@9"),
     // Engines that this build does not have.
-    absent("write_mode", COMMAND, "Kind of NVMe write"),
-    absent("verify_mode", COMMAND, "Kind of NVMe verify"),
-    absent("md_per_io_size", &["io_uring", "io_uring_cmd", "xnvme"], "Metadata bytes of each I/O"),
-    absent("pi_act", &["io_uring", "io_uring_cmd", "xnvme"], "Protection information is made by the device"),
-    absent("pi_chk", &["io_uring", "io_uring_cmd", "xnvme"], "Which protection information is checked"),
-    absent("apptag", &["io_uring", "io_uring_cmd", "xnvme"], "Application tag"),
-    absent("apptag_mask", &["io_uring", "io_uring_cmd", "xnvme"], "Mask of the application tag"),
-    absent("deallocate", COMMAND, "Deallocate on write zeroes"),
-    absent("readfua", &["io_uring", "io_uring_cmd", "sg"], "Forced unit access for reads"),
-    absent("writefua", &["io_uring", "io_uring_cmd", "sg"], "Forced unit access for writes"),
-    absent("sg_write_mode", &["sg"], "Kind of SCSI write"),
-    absent("stream_id", &["sg"], "Stream of SCSI writes"),
+    option("md_per_io_size", text(ignore_text)).tier(4).engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("Metadata bytes of each I/O").status(PROTECTION),
+    option("pi_act", text(ignore_text)).tier(4).engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("Protection information is made by the device").status(PROTECTION),
+    option("pi_chk", text(ignore_text)).tier(4).engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("Which protection information is checked").status(PROTECTION),
+    option("apptag", text(ignore_text)).tier(4).engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("Application tag").status(PROTECTION),
+    option("apptag_mask", text(ignore_text)).tier(4).engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("Mask of the application tag").status(PROTECTION),
     option("verb", text(ignore_text))
         .tier(4).aliases(&["proto"]).engines(&["rdma"]).help("RDMA operation").status(ABSENT),
     absent("bindname", &["rdma"], "Local name to bind"),

@@ -45,6 +45,8 @@ enum Reach {
     Space,
     /// Open files.
     Files,
+    /// Open devices, which get commands past the block layer.
+    Devices,
     /// Files that are mapped into memory.
     Mappings,
 }
@@ -103,8 +105,10 @@ engines! {
     Pvsync2 "pvsync2" [] "preadv2 or pwritev2", AndWaits, Files, Linux;
     Libaio "libaio" ["aio", "linuxaio"] "Linux asynchronous I/O: io_submit, io_getevents", AndReturns, Files, Linux;
     IoUring "io_uring" [] "Linux asynchronous I/O through shared rings", AndReturns, Files, Linux;
+    IoUringCmd "io_uring_cmd" [] "NVMe commands through shared rings, on /dev/ng0n1", AndReturns, Devices, Linux;
     Posixaio "posixaio" [] "Asynchronous I/O on io_uring, or libaio where that is refused; fio: aio_read, aio_write",
         AndReturns, Files, Linux;
+    Sg "sg" [] "SCSI commands, on /dev/sg0 and /dev/sda", AsDeepAsAsked, Devices, Linux;
     Splice "splice" [] "Moves pages through a pipe: splice, vmsplice", AndWaits, Files, Linux;
     Falloc "falloc" [] "fallocate as reads, writes and trims", AndWaits, Space, Linux;
     Ftruncate "ftruncate" [] "ftruncate as writes", AndWaits, Space, Linux;
@@ -237,7 +241,7 @@ impl EngineName {
 
     /// Whether it transfers data between buffers and files. Other engines count bytes that never move.
     pub fn moves_data(self) -> bool {
-        matches!(self.row().reach, Reach::Files | Reach::Mappings)
+        matches!(self.row().reach, Reach::Files | Reach::Devices | Reach::Mappings)
     }
 
     /// Whether its writes have content, even if the content goes nowhere.
@@ -258,6 +262,11 @@ impl EngineName {
     /// Whether it changes the space of files, but no data.
     pub fn changes_space(self) -> bool {
         self.row().reach == Reach::Space
+    }
+
+    /// Whether devices get its requests as commands, past the block layer and the page cache.
+    pub fn commands_devices(self) -> bool {
+        self.row().reach == Reach::Devices
     }
 
     /// Whether it maps its files: then the page cache serves it, however they were opened.

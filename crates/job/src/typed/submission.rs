@@ -170,6 +170,43 @@ pub struct EngineOptions {
     pub network: NetworkOptions,
     /// http: where the objects are.
     pub object: ObjectOptions,
+    /// sg, io_uring_cmd: which commands are sent.
+    pub commands: DeviceCommands,
+}
+
+/// The options of `sg` and `io_uring_cmd`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceCommands {
+    /// The command that a write becomes.
+    pub write: DeviceWrite,
+    /// Reads go to the medium (`readfua`).
+    pub read_fua: bool,
+    /// Writes go to the medium (`writefua`).
+    pub write_fua: bool,
+    /// Writes of zeroes free the space (`deallocate`).
+    pub deallocates: bool,
+    /// The stream of SCSI writes (`stream_id`); 0: none.
+    pub stream: u16,
+}
+
+/// `sg_write_mode=` and `write_mode=`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceWrite {
+    /// Data are written.
+    #[default]
+    Plain,
+    /// Data are written, and the device reads them again.
+    AndVerify,
+    /// Nothing is written: the device reads the blocks, and compares them as its BYTCHK says (0: with nothing).
+    Verify(u8),
+    /// One block is written over all.
+    Same,
+    /// The device writes zeroes, without data.
+    Zeroes,
+    /// Data are written to a stream.
+    Stream,
+    /// Blocks are marked as unreadable.
+    Uncorrectable,
 }
 
 /// The options of `e4defrag`.

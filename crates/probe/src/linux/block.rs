@@ -136,6 +136,18 @@ pub(super) fn block_number(path: &Path) -> Option<DeviceNumber> {
     metadata.file_type().is_block_device().then(|| number_of(metadata.rdev()))
 }
 
+/// The number of the block device at a path, or of the disk that the character device there reaches (`/dev/sg0`,
+/// `/dev/ng0n1`).
+pub(super) fn disk_number(look: &Look, path: &Path) -> Option<DeviceNumber> {
+    let metadata = std::fs::metadata(path).ok()?;
+    let (kind, number) = (metadata.file_type(), number_of(metadata.rdev()));
+    match () {
+        () if kind.is_block_device() => Some(number),
+        () if kind.is_char_device() => disk_behind(look, number),
+        () => None,
+    }
+}
+
 /// Splits a device number into its two parts.
 pub(super) fn number_of(device: u64) -> DeviceNumber {
     DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
@@ -145,6 +157,26 @@ pub(super) fn number_of(device: u64) -> DeviceNumber {
 fn active_scheduler(text: &str) -> String {
     let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(text, |(active, _)| active).to_string()
+}
+
+/// The directories of the disks that a character device reaches: the disks of a SCSI device (sg, bsg), or the NVMe
+/// namespace of the same number.
+pub(super) fn disks_behind(look: &Look, character: DeviceNumber) -> Vec<PathBuf> {
+    let Ok(directory) = look.sys.join("dev/char").join(character.to_string()).canonicalize() else { return Vec::new() };
+    let scsi = std::fs::read_dir(directory.join("device/block")).into_iter().flatten().flatten();
+    let mut disks: Vec<PathBuf> = scsi.map(|entry| entry.path()).collect();
+    let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if let Some(namespace) = name.strip_prefix("ng") {
+        disks.push(look.sys.join("class/block").join(format!("nvme{namespace}")));
+    }
+    disks.retain(|disk| read_text(&disk.join("dev")).is_ok());
+    disks
+}
+
+/// The disk that a character device reaches, if it reaches exactly one.
+pub(super) fn disk_behind(look: &Look, character: DeviceNumber) -> Option<DeviceNumber> {
+    let [disk] = &disks_behind(look, character)[..] else { return None };
+    number_in(disk)
 }
 
 #[cfg(test)]

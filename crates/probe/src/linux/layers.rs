@@ -182,7 +182,7 @@ impl<'l> Walk<'l> {
 
     fn path(&mut self, asked: LayerQuery<'_>) -> Option<Layer> {
         let look = self.look;
-        if let Some(number) = block::block_number(asked.path) {
+        if let Some(number) = block::disk_number(look, asked.path) {
             return block::directory(look, number).and_then(|directory| self.device(&directory));
         }
         mounts::mount_of(look, asked.path).ok().map(|mount| self.mount(&mount, Some(asked)))

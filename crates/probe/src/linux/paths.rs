@@ -18,7 +18,7 @@ pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
         Err(error) => FileKind::Unreachable(error.raw_os_error().unwrap_or(0)),
     };
     let regular = metadata.as_ref().ok().filter(|_| kind == FileKind::Regular);
-    let device = metadata.as_ref().ok().filter(|_| kind == FileKind::BlockDevice).map(|m| block::number_of(m.rdev()));
+    let device = block::disk_number(look, path);
     let existing = mounts::nearest_existing(path);
     let mount = mounts::mount_of(look, &existing);
     let place = data_place(look, &existing, mount.as_ref().ok());
@@ -64,8 +64,8 @@ fn devices_at(look: &Look, existing: &Path, place: DataPlace) -> Fact<Vec<BlockD
 fn data_place(look: &Look, existing: &Path, mount: Option<&Mount>) -> Fact<DataPlace> {
     let metadata =
         std::fs::metadata(existing).map_err(|error| NotVisible::new(format!("stat {}", existing.display()), error))?;
-    if metadata.file_type().is_block_device() {
-        return Ok(DataPlace { mount: None, device: block::number_of(metadata.rdev()), branch: None });
+    if let Some(device) = block::disk_number(look, existing) {
+        return Ok(DataPlace { mount: None, device, branch: None });
     }
     let branch = mount.and_then(|mount| layers::branch_of(look, mount, existing));
     Ok(DataPlace { mount: mount.and_then(|mount| mount.id), device: block::number_of(metadata.dev()), branch })

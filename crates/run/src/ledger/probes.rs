@@ -24,6 +24,8 @@ pub(super) struct Probes {
     /// Time at which the first stage began, ns.
     origin_ns: Option<u64>,
     meters: Meters,
+    /// Whether the kernel counts the I/O of some jobs nowhere.
+    passes_counters: bool,
     files: Files,
     /// Time that counting the pages took last, ns.
     pages_ns: u64,
@@ -48,6 +50,7 @@ impl Probes {
             ledger.files_left_out = files.left_out();
         }
         Probes {
+            passes_counters: shared.plan.workers.iter().any(|worker| worker.job.submission.engine.commands_devices()),
             shared,
             ledger,
             clock: RealClock::shared(),
@@ -111,6 +114,11 @@ impl Probes {
         let application = self.application();
         let cache = self.pages(stage, moment);
         let mut reading = self.meters.read();
+        if self.passes_counters {
+            let reason = "commands to a device pass the counters of the block layer".to_owned();
+            (reading.devices, reading.stacked_devices) = (Seen::NotVisible(reason), Vec::new());
+            reading.group = None;
+        }
         if moment != Moment::During {
             self.meters.count_images(&mut reading);
         }

@@ -191,7 +191,8 @@ impl<'facts> Sizes<'facts> {
         index: u64,
         shares: &mut Shares<'_>,
     ) -> Result<(PlannedFile, Option<LayoutMethod>), Refusal> {
-        let without_disk = !job.submission.engine.lays_out();
+        let engine = job.submission.engine;
+        let without_disk = !engine.lays_out();
         if job.submission.engine.has_paths() {
             self.may_serve(job, path)?;
         }
@@ -209,6 +210,9 @@ impl<'facts> Sizes<'facts> {
             let code = if kind == FileKind::Missing { ENOENT } else { EINVAL };
             return Err(Refusal { code, function: "read_iolog", message });
         }
+        if engine.commands_devices() {
+            takes_commands(job, path, kind, size_now)?;
+        }
         match kind {
             FileKind::Directory => {
                 Err(refuse(EISDIR, "open", path, "is a directory. Next step: use a file in it, or --directory="))
@@ -217,7 +221,9 @@ impl<'facts> Sizes<'facts> {
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();
                 Err(refuse(errno, "stat", path, &reason))
             }
-            FileKind::Missing | FileKind::Regular | FileKind::CharacterDevice | FileKind::Other if job.discards() => {
+            FileKind::Missing | FileKind::Regular | FileKind::CharacterDevice | FileKind::Other
+                if job.discards() && !engine.commands_devices() =>
+            {
                 Err(refuse(
                     ENOTTY,
                     "td_io_queue",
@@ -226,14 +232,18 @@ impl<'facts> Sizes<'facts> {
                      --ioengine=null, or leave trims out",
                 ))
             }
-            FileKind::BlockDevice if start.saturating_add(length) > size_now => Err(refuse(
-                EINVAL,
-                "size",
-                path,
-                &format!(
-                    "has {size_now} bytes, fewer than offset {start} + size {length}. Next step: leave out --size"
-                ),
-            )),
+            FileKind::BlockDevice | FileKind::CharacterDevice
+                if size_now > 0 && start.saturating_add(length) > size_now =>
+            {
+                Err(refuse(
+                    EINVAL,
+                    "size",
+                    path,
+                    &format!(
+                        "has {size_now} bytes, fewer than offset {start} + size {length}. Next step: leave out --size"
+                    ),
+                ))
+            }
             FileKind::Missing if job.files.device && !without_disk => Err(refuse(
                 ENOENT,
                 "open",
@@ -450,4 +460,39 @@ fn bytes_of(amount: Amount, whole: u64) -> u64 {
 
 fn refuse(code: i32, function: &'static str, path: &Path, reason: &str) -> Refusal {
     Refusal { code, function, message: format!("fio: {} {reason}", fsdyno_job::bytes::shown(path)) }
+}
+
+/// Whether a device takes the commands of an engine.
+fn takes_commands(job: &Job, path: &Path, kind: FileKind, size_now: u64) -> Result<(), Refusal> {
+    let (engine, durability) = (job.submission.engine, &job.durability);
+    // A character device has a size if a disk is behind it.
+    let fits = match kind {
+        FileKind::BlockDevice => engine == EngineName::Sg,
+        FileKind::CharacterDevice => size_now > 0,
+        FileKind::Unreachable(_) => return Ok(()),
+        _ => false,
+    };
+    if !fits {
+        return Err(refuse(EINVAL, "wrong file type", path, no_commands(engine)));
+    }
+    let synced = durability.end_fsync || durability.fsync_on_close || durability.end_syncfs;
+    if kind == FileKind::CharacterDevice && job.pattern.access.writes && synced {
+        let why = "takes no fsync of its own. Next step: --fsync=N, which sends the flush as a command";
+        return Err(refuse(EINVAL, "fsync", path, why));
+    }
+    Ok(())
+}
+
+/// Why an engine that sends commands cannot use a file.
+fn no_commands(engine: EngineName) -> &'static str {
+    match engine {
+        EngineName::Sg => {
+            "is no SCSI disk: ioengine sg only works on block or character devices. Next step: name /dev/sg0 or /dev/sda; \
+             `lsscsi -g` lists them"
+        }
+        _ => {
+            "is no NVMe namespace: ioengine io_uring_cmd only works with nvme ns generic char devices (/dev/ngXnY). Next \
+             step: name /dev/ng0n1; `nvme list -v` lists them"
+        }
+    }
 }

@@ -68,7 +68,8 @@ impl Places {
 fn key(facts: &HostFacts, path: &Path, writes: bool) -> Key {
     let alone = || Key::Alone(path.to_owned());
     let Some(facts) = facts.path(path) else { return alone() };
-    if facts.kind == FileKind::CharacterDevice {
+    // The disk behind a character device has a size.
+    if facts.kind == FileKind::CharacterDevice && facts.size_bytes.is_none() {
         return alone();
     }
     let copied = writes && facts.kind == FileKind::Regular && facts.fstype() == Some("overlay");

@@ -16,7 +16,7 @@ pub(super) fn for_record(queueing: Queueing) -> QueueingPlan {
 pub(super) fn effective(job: &Job) -> Queueing {
     let asked = job.submission.depth.max(1) as usize;
     if job.submission.is_synchronous() {
-        return Queueing { depth: 1, batch: 1, reap_min: 1, reap_max: 1, depth_low: 1 };
+        return Queueing::ONE;
     }
     let submission = &job.submission;
     let batch = match submission.batch as usize {

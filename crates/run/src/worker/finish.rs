@@ -6,6 +6,7 @@ use fsdyno_drive::{
 };
 use fsdyno_os::errno::{EINVAL, EIO, ETIMEDOUT};
 
+use fsdyno_results::Note;
 use fsdyno_workload::Op;
 
 use super::{objects, recording, sentences};
@@ -68,6 +69,7 @@ pub(super) fn finish(
         }
     }
     let (synchronous, mut ways) = (work.is_synchronous(), work.ways());
+    notes.extend(said_by_device(plan, work));
     let over_ns = work.now_ns();
     let parts = work.parts();
     let mut messages = sentences::of_survived(plan, &parts.survival);
@@ -97,6 +99,13 @@ pub(super) fn finish(
     end.failed =
         end.failed.map(|(op, code)| (Op { file: work.parts().files.place_of(op.file).unwrap_or(0), ..op }, code));
     end
+}
+
+/// The device's words about the latest request that failed.
+fn said_by_device(plan: &WorkerPlan, work: &dyn Loop<'_>) -> Option<Note> {
+    let name = &plan.job.name;
+    let text = format!("{name}: the device said about the latest request that failed: {}", work.said()?);
+    Some(verification::note(name, "device-said", text))
 }
 
 /// The end, with failures added to the record and as messages.

@@ -17,6 +17,8 @@ pub(super) const COMMAND_WRITE_LIST: u16 = 8;
 pub(super) const COMMAND_SYNC: u16 = 2;
 /// fdatasync.
 pub(super) const COMMAND_DATA_SYNC: u16 = 3;
+/// A trim, which only devices take that get commands.
+pub(super) const COMMAND_TRIM: u16 = 100;
 
 /// `struct iocb`: one request. The kernel copies it when it is submitted.
 #[derive(Clone, Copy, Debug, Default)]

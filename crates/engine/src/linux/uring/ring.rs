@@ -1,7 +1,7 @@
 //! Makes the ring with the newest set of features that this kernel accepts, or gives the reason why there is none.
 
 use fsdyno_job::{EngineName, EngineOptions};
-use io_uring::{IoUring, opcode};
+use io_uring::{IoUring, cqueue, opcode, squeue};
 
 use crate::setup::EngineSetupError;
 
@@ -68,7 +68,20 @@ pub(super) fn create(depth: u32, options: &EngineOptions) -> Result<(IoUring, Sa
     Err(setup_refused(refusal, depth, disabled_by_sysctl()))
 }
 
-fn attempt(depth: u32, options: &EngineOptions, savings: Savings) -> std::io::Result<IoUring> {
+/// Makes a ring of entries of any size, without features that change where completions come from.
+pub(crate) fn plain_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
+    depth: u32,
+    options: &EngineOptions,
+) -> Result<IoUring<S, C>, EngineSetupError> {
+    let code = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EIO);
+    attempt(depth, options, Savings::NONE).map_err(|error| setup_refused(code(error), depth, disabled_by_sysctl()))
+}
+
+fn attempt<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
+    depth: u32,
+    options: &EngineOptions,
+    savings: Savings,
+) -> std::io::Result<IoUring<S, C>> {
     let mut builder = IoUring::builder();
     builder.dontfork();
     if savings.no_array {

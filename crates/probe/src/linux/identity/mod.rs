@@ -77,7 +77,7 @@ pub(super) fn storage(look: &Look, asked: &Path, writes: bool) -> Storage {
 
 fn class_of(place: &PathAnswers, devices: &[BlockDevice]) -> StorageClass {
     match (&place.mount, place.kind) {
-        (_, FileKind::BlockDevice) => StorageClass::Device,
+        _ if place.device.is_some() => StorageClass::Device,
         (_, FileKind::CharacterDevice) => StorageClass::Kernel,
         // What exists at the path decides.
         (Ok(mount), _) => class::class(place.data_mount.as_ref().unwrap_or(mount), !devices.is_empty()),

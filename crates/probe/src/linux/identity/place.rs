@@ -2,7 +2,6 @@
 //! them and the caller waits with a timeout.
 
 use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -107,7 +106,9 @@ fn answering(look: &Look, asked: LayerQuery<'_>, is_asked_for: bool, metadata: &
     let device_instead = || NotVisible::new(path.display(), "is a device, not on a filesystem");
     let mount = if is_device { Err(device_instead()) } else { mounts::mount_of(look, path) };
     let asked = LayerQuery { path: &resolved, ..asked };
-    let layers = if kind == FileKind::CharacterDevice { Vec::new() } else { layers::of_path(look, asked) };
+    let device = block::disk_number(look, &resolved).filter(|_| is_device);
+    let leads_nowhere = kind == FileKind::CharacterDevice && device.is_none();
+    let layers = if leads_nowhere { Vec::new() } else { layers::of_path(look, asked) };
     PathAnswers {
         exists: Ok(is_asked_for),
         kind,
@@ -118,7 +119,7 @@ fn answering(look: &Look, asked: LayerQuery<'_>, is_asked_for: bool, metadata: &
         mount,
         devices: layers::devices(look, &layers),
         layers,
-        device: (kind == FileKind::BlockDevice).then(|| block::number_of(metadata.rdev())),
+        device,
         attributes: attributes(&resolved),
         resolved: Ok(resolved),
     }

@@ -76,6 +76,10 @@ fn about_path(asked: &Path, place: &PathAnswers) -> Option<String> {
             "stat failed for the path ({}); this is what the kernel's mount tables show for it",
             reason.reason
         )),
+        _ if place.kind == FileKind::CharacterDevice && place.device.is_some() => Some(
+            "a character device: it takes commands for the disk, past the block layer (ioengine=sg, io_uring_cmd)"
+                .to_owned(),
+        ),
         _ if place.kind == FileKind::CharacterDevice => Some("a character device, not storage".to_owned()),
         _ => None,
     }

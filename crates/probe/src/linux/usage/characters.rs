@@ -1,8 +1,6 @@
 //! Character devices that reach a disk without its block device: `/dev/sg0`, `/dev/ng0n1`, `/dev/bsg/0:0:0:0`.
 
-use std::path::{Path, PathBuf};
-
-use super::super::{Look, block, read_text};
+use super::super::{Look, block};
 use super::{LOOPS_MAX, of_number};
 use crate::{DeviceUse, NotVisible};
 use fsdyno_results::evidence::DeviceNumber;
@@ -13,8 +11,7 @@ pub(super) fn device_use(look: &Look, number: DeviceNumber) -> DeviceUse {
     if is_stream(number) {
         return DeviceUse::default();
     }
-    let directory = look.sys.join("dev/char").join(number.to_string()).canonicalize();
-    let disks = directory.map(|directory| disks_of(look, &directory)).unwrap_or_default();
+    let disks = block::disks_behind(look, number);
     if disks.is_empty() {
         let reason = NotVisible::new("a character device", "what it leads to is not known");
         return DeviceUse { unseen: Some(reason), ..DeviceUse::default() };
@@ -31,25 +28,13 @@ fn is_stream(number: DeviceNumber) -> bool {
     matches!((number.major, number.minor), (1, 3 | 5 | 7 | 8 | 9) | (4 | 5, _) | (136..=143, _))
 }
 
-/// The directories of the disks that a character device reaches: the disks of a SCSI device (sg, bsg), or the NVMe
-/// namespace of the same number.
-fn disks_of(look: &Look, directory: &Path) -> Vec<PathBuf> {
-    let scsi = std::fs::read_dir(directory.join("device/block")).into_iter().flatten().flatten();
-    let mut disks: Vec<PathBuf> = scsi.map(|entry| entry.path()).collect();
-    let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if let Some(namespace) = name.strip_prefix("ng") {
-        disks.push(look.sys.join("class/block").join(format!("nvme{namespace}")));
-    }
-    disks.retain(|disk| read_text(&disk.join("dev")).is_ok());
-    disks
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::linux::block::fixture;
     use std::fs;
     use std::os::unix::fs::symlink;
+    use std::path::Path;
 
     /// The reason for a character device of this number; `fill` makes its directory.
     fn reason(name: &str, number: (u32, u32), fill: impl Fn(&Path, &Path)) -> Option<String> {
@@ -81,6 +66,22 @@ mod tests {
         };
         let found = reason("ng0n1", (237, 0), namespace);
         assert_eq!(found.as_deref(), Some("leads to nvme0n1, which is part of md0"));
+    }
+
+    #[test]
+    fn one_disk_stands_behind_a_character_device() {
+        let tree = fixture::tree();
+        let sys = &tree.look.sys;
+        let find = |minor, fill: &dyn Fn(&Path, &Path)| {
+            let directory = sys.join(format!("devices/sg{minor}"));
+            fs::create_dir_all(&directory).unwrap();
+            fill(sys, &directory);
+            fs::create_dir_all(sys.join("dev/char")).unwrap();
+            symlink(&directory, sys.join(format!("dev/char/21:{minor}"))).unwrap();
+            block::disk_behind(&tree.look, DeviceNumber { major: 21, minor })
+        };
+        assert_eq!(find(0, &over("sdb")), Some(DeviceNumber { major: 8, minor: 16 }));
+        assert_eq!(find(1, &|_, _| {}), None, "a tape has no disk");
     }
 
     #[test]

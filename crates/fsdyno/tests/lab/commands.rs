@@ -1,0 +1,195 @@
+//! Commands to devices past the block layer, in a virtual machine, beside Debian's fio: the same lines leave the same
+//! data on the disk.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use testkit::stack::{inside, place};
+use testkit::{text, word};
+
+/// Bytes at the beginning of a disk, of which lines use the first half.
+const LOOKED_AT: usize = 8 << 20;
+
+/// A disk, and the character device that leads to it.
+struct Disk {
+    block: String,
+    generic: String,
+}
+
+impl Disk {
+    fn scsi() -> Disk {
+        Disk { block: word(&place("LAB_SCSI")).to_owned(), generic: word(&place("LAB_SCSI_GENERIC")).to_owned() }
+    }
+
+    fn nvme() -> Disk {
+        Disk { block: word(&place("LAB_NVME")).to_owned(), generic: "/dev/ng0n1".to_owned() }
+    }
+
+    fn run(program: &str, file: &str, line: &str) -> Output {
+        let common =
+            ["--name=j", "--verify_state_save=0", "--output-format=json", "--bs=64k", "--size=4m", "--randseed=7"];
+        let mut command = Command::new(program);
+        command.args(common).arg(format!("--filename={file}")).args(line.split_whitespace());
+        command.output().expect("the program starts")
+    }
+
+    /// The beginning of the disk once the programs are done with it.
+    fn content(&self) -> Vec<u8> {
+        let ran = Command::new("blockdev").args(["--flushbufs", &self.block]).status().expect("blockdev is there");
+        assert!(ran.success());
+        let mut content = vec![0; LOOKED_AT];
+        File::open(&self.block).and_then(|mut disk| disk.read_exact(&mut content)).expect("the disk can be read");
+        content
+    }
+
+    fn fill(&self, byte: u8) {
+        let disk = OpenOptions::new().write(true).open(&self.block);
+        disk.and_then(|mut disk| disk.write_all(&vec![byte; LOOKED_AT])).expect("the disk can be written");
+        drop(self.content());
+    }
+
+    /// Bytes read, written and trimmed by a line, and the content afterwards.
+    fn after(&self, program: &str, file: &str, line: &str) -> (Vec<u64>, Vec<u8>) {
+        self.fill(0x55);
+        let ran = Disk::run(program, file, line);
+        let job = json(&ran)["jobs"][0].clone();
+        assert_eq!(job["error"], 0, "{line}: {}{}", text(&ran.stdout), text(&ran.stderr));
+        let bytes = |direction: &str| job[direction]["io_bytes"].as_u64().expect("bytes");
+        (["read", "write", "trim"].map(bytes).to_vec(), self.content())
+    }
+
+    /// Both programs do the same.
+    #[track_caller]
+    fn same(&self, file: &str, line: &str) {
+        let (fio, own) = (self.after("fio", file, line), self.after(&testkit::program(), file, line));
+        assert_eq!(own.0, fio.0, "{line}");
+        let differs = own.1.iter().zip(&fio.1).position(|(own, fio)| own != fio);
+        assert_eq!((differs, own.1.len()), (None, fio.1.len()), "{line}: first byte that differs");
+    }
+}
+
+fn json(ran: &Output) -> Value {
+    let said = text(&ran.stdout);
+    let beginning = said.find('{').unwrap_or_else(|| panic!("{said}{}", text(&ran.stderr)));
+    serde_json::Deserializer::from_str(&said[beginning..]).into_iter().next().unwrap().unwrap()
+}
+
+const FIXED: &str = "--buffer_pattern=0xabcd1234";
+
+#[test]
+fn scsi_commands_do_what_those_of_fio_do() {
+    inside("commands::scsi_commands_do_what_those_of_fio_do", "devices", || {
+        let disk = Disk::scsi();
+        for file in [&disk.generic, &disk.block] {
+            disk.same(file, &format!("--ioengine=sg --rw=write {FIXED}"));
+            disk.same(file, "--ioengine=sg --rw=randread --norandommap");
+            disk.same(file, "--ioengine=sg --rw=trim");
+        }
+    });
+}
+
+#[test]
+fn kinds_of_scsi_writes_do_what_those_of_fio_do() {
+    inside("commands::kinds_of_scsi_writes_do_what_those_of_fio_do", "devices", || {
+        let disk = Disk::scsi();
+        let generic = &disk.generic;
+        disk.same(generic, &format!("--ioengine=sg --rw=write --iodepth=8 --fsync=16 {FIXED}"));
+        disk.same(generic, "--ioengine=sg --rw=randread --iodepth=8 --readfua=1");
+        for mode in ["write_same", "write_same_ndob"] {
+            disk.same(generic, &format!("--ioengine=sg --rw=write --sg_write_mode={mode} {FIXED} --writefua=0"));
+        }
+        // The emulated disk refuses this command of every program.
+        let refused = format!("--ioengine=sg --rw=write --sg_write_mode=write_and_verify {FIXED}");
+        let errors = ["fio", &testkit::program()]
+            .map(|program| json(&Disk::run(program, generic, &refused))["jobs"][0]["error"].clone());
+        assert_eq!(errors, [5, 5], "{refused}");
+        // At this depth fio 3.33 ends with EDOM, because the driver takes sixteen commands at a time.
+        let own = testkit::program();
+        let checked = Disk::run(&own, generic, "--ioengine=sg --rw=randwrite --verify=crc32c --iodepth=32");
+        assert!(checked.status.success(), "{}{}", text(&checked.stdout), text(&checked.stderr));
+        let synced = Disk::run(&own, generic, "--ioengine=sg --rw=write --end_fsync=1");
+        assert!(!synced.status.success() && text(&synced.stderr).contains("--fsync=N"), "{}", text(&synced.stderr));
+    });
+}
+
+/// An error has the words of the device.
+#[test]
+fn what_a_device_says_stands_in_the_record() {
+    inside("commands::what_a_device_says_stands_in_the_record", "devices", || {
+        let (disk, own) = (Disk::scsi(), testkit::program());
+        disk.fill(0x55);
+        for depth in [1, 4] {
+            let compared =
+                format!("--ioengine=sg --rw=write --sg_write_mode=verify_bytchk_01 {FIXED} --iodepth={depth}");
+            let ran = Disk::run(&own, &disk.generic, &compared);
+            let said = text(&ran.stdout) + &text(&ran.stderr);
+            assert!(said.contains("miscompare"), "{said}");
+            assert_eq!(json(&ran)["jobs"][0]["error"], 5, "{said}");
+        }
+        let same = "--ioengine=sg --rw=write --sg_write_mode=verify_bytchk_01 --buffer_pattern=0x55";
+        assert!(Disk::run(&own, &disk.generic, same).status.success());
+        // The namespace has zones, which are written in order. The emulated device cannot mark blocks.
+        for (line, words) in [
+            ("--rw=write --offset=64k", "not at the write pointer of the zone"),
+            ("--rw=write --write_mode=uncor", "does not know the command"),
+        ] {
+            let ran = Disk::run(&own, "/dev/ng0n2", &format!("--ioengine=io_uring_cmd {line}"));
+            let said = text(&ran.stdout) + &text(&ran.stderr);
+            assert!(said.contains(words) && !ran.status.success(), "{said}");
+        }
+    });
+}
+
+#[test]
+fn nvme_commands_do_what_those_of_fio_do() {
+    inside("commands::nvme_commands_do_what_those_of_fio_do", "devices", || {
+        let (disk, own) = (Disk::nvme(), testkit::program());
+        let generic = &disk.generic;
+        let engine = "--ioengine=io_uring_cmd --cmd_type=nvme";
+        disk.same(generic, &format!("{engine} --rw=write {FIXED}"));
+        disk.same(generic, &format!("{engine} --rw=randwrite --iodepth=8 {FIXED}"));
+        disk.same(generic, &format!("{engine} --rw=randread --iodepth=8 --norandommap --fixedbufs --registerfiles"));
+        // What fio 3.33 has not.
+        for (line, byte) in [("--rw=write --write_mode=zeroes", 0), ("--rw=write --write_mode=verify", 0x55)] {
+            let (bytes, content) = disk.after(&own, generic, &format!("{engine} {line}"));
+            assert_eq!((bytes, content[0], content[(4 << 20) - 1]), (vec![0, 4 << 20, 0], byte, byte), "{line}");
+            assert_eq!(content[4 << 20], 0x55, "{line}");
+        }
+        let (bytes, _) = disk.after(&own, generic, &format!("{engine} --rw=trim --iodepth=4"));
+        assert_eq!(bytes, [0, 0, 4 << 20]);
+        for more in ["--nonvectored=0", "--sqthread_poll --fsync=8", "--force_async=2", "--iodepth=1"] {
+            let line = format!("{engine} --rw=randwrite --verify=crc32c --iodepth=4 {more}");
+            let ran = Disk::run(&own, generic, &line);
+            assert!(ran.status.success(), "{line}: {}{}", text(&ran.stdout), text(&ran.stderr));
+        }
+    });
+}
+
+/// A disk in use is guarded on every way to it, and what is no disk is refused.
+#[test]
+fn guards_stand_on_every_way_to_a_disk() {
+    inside("commands::guards_stand_on_every_way_to_a_disk", "devices", || {
+        let own = testkit::program();
+        for (disk, engine) in [(Disk::scsi(), "sg"), (Disk::nvme(), "io_uring_cmd")] {
+            let line = format!("--ioengine={engine} --rw=write");
+            let made = Command::new("mkfs.ext4").args(["-q", "-F", &disk.block]).status().expect("mkfs.ext4 is there");
+            assert!(made.success());
+            let ran = Disk::run(&own, &disk.generic, &line);
+            assert!(!ran.status.success() && text(&ran.stderr).contains("refusing to write"), "{}", text(&ran.stderr));
+            let inspected = Command::new(&own).args(["inspect", &disk.generic]).output().unwrap();
+            let name = std::fs::canonicalize(&disk.block).unwrap();
+            let name = name.file_name().unwrap().to_str().unwrap().to_owned();
+            let said = text(&inspected.stdout);
+            assert!(said.contains(&name) && said.contains("64") && said.contains("512"), "{said}");
+            disk.fill(0);
+            let ran = Disk::run(&own, &disk.generic, &line);
+            assert!(ran.status.success(), "{}", text(&ran.stderr));
+        }
+        for (engine, file) in [("sg", "/dev/null"), ("io_uring_cmd", "/dev/null"), ("io_uring_cmd", "/dev/nvme0n1")] {
+            let ran = Disk::run(&own, file, &format!("--ioengine={engine} --rw=read"));
+            assert!(!ran.status.success() && text(&ran.stderr).contains(&format!("ioengine {engine} only works")));
+        }
+    });
+}
