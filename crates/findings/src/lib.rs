@@ -36,7 +36,7 @@ use evidence::Evidence;
 pub fn of_run(record: &RunRecord) -> Vec<Finding> {
     let mut all = between_nodes(record);
     if !without_storage(record) {
-        all.extend(look(record, |evidence| traps::ALL.iter().flat_map(|trap| (trap.find)(evidence)).collect()));
+        all.extend(look(record, |evidence| traps::all().flat_map(|trap| (trap.find)(evidence)).collect()));
     }
     sort::by_key(&mut all, |finding| std::cmp::Reverse(finding.severity));
     all
@@ -53,7 +53,7 @@ pub fn of_plan(planned: &RunRecord) -> Vec<Finding> {
     if without_storage(planned) {
         return Vec::new();
     }
-    let preflights = || traps::ALL.iter().filter_map(|trap| trap.preflight);
+    let preflights = || traps::all().filter_map(|trap| trap.preflight);
     look(planned, |evidence| preflights().flat_map(|preflight| preflight(evidence)).collect())
 }
 

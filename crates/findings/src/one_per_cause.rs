@@ -40,6 +40,8 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
     (burst::ID, &[host_cache::ID, lazy_blocks::ID]),
     (generator_bound::ID, &[page_cache::ID, unwritten_data::ID, nfs_data_cache::ID, fuse_cache::ID]),
     (cpu_starved::ID, &[page_cache::ID, unwritten_data::ID]),
+    #[cfg(feature = "object")]
+    (objects::first_byte_only::ID, &[objects::delayed_ack::ID]),
 ];
 
 /// The findings without duplicates and without those that others explain; the worst first, otherwise in their order.

@@ -27,7 +27,8 @@ pub(crate) mod mounts_differ;
 pub(crate) mod nfs_data_cache;
 pub(crate) mod node_limit;
 pub(crate) mod not_visible;
-pub(crate) mod object_missing;
+#[cfg(feature = "object")]
+pub(crate) mod objects;
 pub(crate) mod page_cache;
 pub(crate) mod power_saving;
 pub(crate) mod ranks_apart;
@@ -78,8 +79,18 @@ const fn with_preflight(explanation: &'static Explanation, find: Find, preflight
     Trap { explanation, find, preflight: Some(preflight) }
 }
 
-/// All traps of single nodes, by number.
-pub(crate) const ALL: &[Trap] = &[
+/// All traps of single nodes.
+pub(crate) fn all() -> impl Iterator<Item = &'static Trap> {
+    ALL.iter().chain(OF_OBJECTS)
+}
+
+#[cfg(feature = "object")]
+const OF_OBJECTS: &[Trap] = objects::ALL;
+#[cfg(not(feature = "object"))]
+const OF_OBJECTS: &[Trap] = &[];
+
+/// The traps of files, by number.
+const ALL: &[Trap] = &[
     seen(&unwritten_data::EXPLANATION, unwritten_data::find),
     seen(&page_cache::EXPLANATION, page_cache::find),
     with_preflight(&depth_not_reached::EXPLANATION, depth_not_reached::find, depth_not_reached::preflight),
@@ -119,7 +130,6 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&server_durability::EXPLANATION, server_durability::find),
     seen(&replay_late::EXPLANATION, replay_late::find),
     seen(&shared_extents::EXPLANATION, shared_extents::find),
-    seen(&object_missing::EXPLANATION, object_missing::find),
 ];
 
 /// A trap that only the comparison of nodes shows.
@@ -150,7 +160,7 @@ const OF_COMMANDS: &[&Explanation] =
 
 /// All explanations, by trap number.
 pub fn catalogue() -> impl Iterator<Item = &'static Explanation> {
-    let of_runs = ALL.iter().map(|trap| trap.explanation).chain(BETWEEN_NODES.iter().map(|trap| trap.explanation));
+    let of_runs = all().map(|trap| trap.explanation).chain(BETWEEN_NODES.iter().map(|trap| trap.explanation));
     of_runs.chain(OF_COMMANDS.iter().copied())
 }
 

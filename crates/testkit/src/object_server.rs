@@ -34,6 +34,14 @@ pub enum Manner {
     OldClock,
     /// Keeps what is written, and lets nobody list a bucket or ask for its state.
     Tacit,
+    /// Keeps what is written; each request that this number divides is refused (503), because there are too many.
+    WantsFewer(usize),
+    /// Keeps what is written; in an answer this time, ms, is between head and body.
+    HeadFirst(u64),
+    /// Keeps what is written; it sends head and body by two calls, and Nagle's algorithm is on.
+    Nagle,
+    /// Keeps what is written; this number of requests take 100 ms, all later ones 5 ms.
+    WarmsUp(usize),
     /// Keeps the markers of runs, and refuses every other object: it wants fewer requests.
     KeepsMarkersAlone,
     /// Answers every request with this status and this body.
@@ -175,7 +183,7 @@ impl<T: Read + Write> Duplex for T {}
 
 impl Shared {
     fn serve(&self, socket: TcpStream) -> std::io::Result<()> {
-        socket.set_nodelay(true)?;
+        socket.set_nodelay(self.manner != Manner::Nagle)?;
         match &self.tls {
             None => self.converse(socket),
             Some(config) => {
@@ -200,31 +208,6 @@ impl Shared {
     /// Whether the connection goes on.
     fn answer(&self, head: &str, body: Vec<u8>, to: &mut impl Write) -> std::io::Result<bool> {
         match self.manner {
-            Manner::Honest
-            | Manner::Versioned
-            | Manner::OldClock
-            | Manner::Tacit
-            | Manner::KeepsMarkersAlone
-            | Manner::Chunked
-            | Manner::Interim
-            | Manner::ClosesBehindAnswers => {
-                let (status, body) = self.keeps(head, body);
-                if head.starts_with("HEAD ") {
-                    write!(to, "HTTP/1.1 {status} Word\r\nContent-Length: {}\r\n\r\n", body.len())?;
-                    return Ok(true);
-                }
-                if self.manner == Manner::Interim {
-                    to.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
-                }
-                if self.manner == Manner::OldClock {
-                    let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nServer: old";
-                    write!(to, "HTTP/1.1 {status} Word\r\n{date}\r\nContent-Length: {}\r\n\r\n", body.len())?;
-                    to.write_all(&body)?;
-                    return Ok(true);
-                }
-                write_answer(to, status, &body, self.manner == Manner::Chunked)?;
-                return Ok(self.manner != Manner::ClosesBehindAnswers);
-            }
             Manner::Status(status, body) => write_answer(to, status, body.as_bytes(), false)?,
             Manner::EndlessHead => {
                 to.write_all(b"HTTP/1.1 200 OK\r\n")?;
@@ -266,8 +249,47 @@ impl Shared {
                     to.write_all(&[b'x'; 4096])?;
                 }
             }
+            _ => return self.answer_as_keeper(head, body, to),
         }
         Ok(true)
+    }
+
+    /// Answers like a server that keeps objects. Returns whether the connection goes on.
+    fn answer_as_keeper(&self, head: &str, body: Vec<u8>, to: &mut impl Write) -> std::io::Result<bool> {
+        let (status, body) = self.keeps(head, body);
+        let requests = || locked(&self.heads).len();
+        if let Manner::WarmsUp(slow) = self.manner {
+            fsdyno_os::clock::sleep(Duration::from_millis(if requests() <= slow { 100 } else { 5 }));
+        }
+        if let Manner::WantsFewer(each) = self.manner
+            && requests().is_multiple_of(each)
+        {
+            write_answer(to, 503, b"<Error><Code>SlowDown</Code></Error>", false)?;
+            return Ok(true);
+        }
+        if head.starts_with("HEAD ") {
+            write!(to, "HTTP/1.1 {status} Word\r\nContent-Length: {}\r\n\r\n", body.len())?;
+            return Ok(true);
+        }
+        if self.manner == Manner::Interim {
+            to.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+        }
+        if let Manner::HeadFirst(_) | Manner::Nagle = self.manner {
+            write!(to, "HTTP/1.1 {status} Word\r\nContent-Length: {}\r\n\r\n", body.len())?;
+            if let Manner::HeadFirst(pause_ms) = self.manner {
+                fsdyno_os::clock::sleep(Duration::from_millis(pause_ms));
+            }
+            to.write_all(&body)?;
+            return Ok(true);
+        }
+        if self.manner == Manner::OldClock {
+            let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nServer: old";
+            write!(to, "HTTP/1.1 {status} Word\r\n{date}\r\nContent-Length: {}\r\n\r\n", body.len())?;
+            to.write_all(&body)?;
+            return Ok(true);
+        }
+        write_answer(to, status, &body, self.manner == Manner::Chunked)?;
+        Ok(self.manner != Manner::ClosesBehindAnswers)
     }
 
     /// Does what an honest server does: status and body.

@@ -27,7 +27,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
            queue holds less than a quarter of an iodepth of four or more, else information, since a saturated link or \
            bus is flat too. Jobs with a rate limit or think time are not checked.",
     advice: "Compare the number with the limit, or run outside the limited control group.",
-    documented: "linux Documentation/admin-guide/cgroup-v2.rst, io.max; Documentation/admin-guide/cgroup-v1/blkio-controller.rst",
+    documented: "linux Documentation/admin-guide/cgroup-v2.rst, io.max; Documentation/admin-guide/cgroup-v1/blkio-controller.rst; \
+                 RFC 6585, 4",
 };
 
 /// The files that set the limit, in both versions of control groups.
@@ -44,10 +45,12 @@ const IDLE_QUEUE: f64 = 0.25;
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let rows =
         evidence.rows().filter(|(_, row)| row.judgeable() && !row.paced() && row.class() != StorageClass::Memory);
-    rows.filter_map(|(stage, row)| {
+    let of_storage = rows.filter_map(|(stage, row)| {
         limited(stage, row).or_else(|| limited_later(evidence, stage, row)).or_else(|| plateau(stage, row))
-    })
-    .collect()
+    });
+    #[cfg(feature = "object")]
+    let of_storage = of_storage.chain(super::objects::refused::find(evidence));
+    of_storage.collect()
 }
 
 /// A control group's limit that the stage reached.

@@ -1,31 +1,127 @@
 //! Tests what the answers of a server of objects say.
 
-use fsdyno_results::{ObjectRecord, Severity};
+use fsdyno_results::{Histogram, JobRecord, ObjectRecord, Severity};
 
 use crate::scene::*;
 
-/// Workers of one job, each with answers and those of them that found no object.
-fn found(workers: &[(u64, u64)]) -> Option<(Severity, String)> {
-    let worker = |(answers, missing): &(u64, u64)| {
-        let mut job = reader("job");
-        job.setup.engine = "http".into();
-        let mut object = ObjectRecord::default();
-        (object.answers.read, object.missing.read) = (*answers, *missing);
-        job.object = Some(Box::new(object));
-        job
-    };
-    let record = on_disk(workers.iter().map(worker).collect());
-    let findings = fsdyno_findings::of_run(&record);
-    let missing = findings.into_iter().find(|finding| finding.id == "object-missing");
-    missing.map(|finding| (finding.severity, finding.cause))
+/// A worker of `ioengine=http` that reads objects of 4 KiB; its answers came at once.
+fn worker(answers: u64, change: impl Fn(&mut ObjectRecord)) -> JobRecord {
+    let mut job = reader("job");
+    job.setup.engine = "http".into();
+    job.setup.block_sizes.read = (4096, 4096);
+    let mut object = ObjectRecord::default();
+    object.answers.read = answers;
+    change(&mut object);
+    job.object = Some(Box::new(object));
+    job
+}
+
+/// The finding of this kind on these workers of one job.
+fn found(id: &str, workers: Vec<JobRecord>) -> Option<(Severity, String)> {
+    let findings = fsdyno_findings::of_run(&on_disk(workers));
+    let of_kind = findings.into_iter().find(|finding| finding.id == id);
+    of_kind.map(|finding| (finding.severity, finding.cause))
+}
+
+fn severity(id: &str, worker: JobRecord) -> Option<Severity> {
+    found(id, vec![worker]).map(|(severity, _)| severity)
 }
 
 #[test]
 fn answers_without_an_object_weigh_from_one_per_cent_on() {
-    assert_eq!(found(&[(1000, 0)]), None);
-    assert_eq!(found(&[(1000, 9)]).map(|found| found.0), Some(Severity::Info));
-    assert_eq!(found(&[(1000, 10)]).map(|found| found.0), Some(Severity::Invalid));
+    let missing = |count| worker(1000, move |object| object.missing.read = count);
+    assert_eq!(severity("object-missing", missing(0)), None);
+    assert_eq!(severity("object-missing", missing(9)), Some(Severity::Info));
+    assert_eq!(severity("object-missing", missing(10)), Some(Severity::Invalid));
     // All workers of a row together.
-    let (severity, cause) = found(&[(1000, 10), (1000, 0)]).expect("some are missing");
+    let (severity, cause) = found("object-missing", vec![missing(10), missing(0)]).expect("some are missing");
     assert!(severity == Severity::Info && cause.starts_with("10 of 2000 reads"), "{cause}");
+}
+
+#[test]
+fn refused_requests_limit_the_rate_from_one_in_a_thousand_on() {
+    let refused = |status, count| worker(1000, move |object| object.statuses.extend([(status, count)]));
+    assert_eq!(severity("throttled", refused(503, 1)), Some(Severity::Caution));
+    assert_eq!(severity("throttled", refused(429, 1)), Some(Severity::Caution));
+    assert_eq!(severity("throttled", refused(500, 1000)), None);
+    assert_eq!(found("throttled", vec![refused(503, 1), refused(200, 1000)]), None);
+}
+
+#[test]
+fn connections_are_new_for_one_request_in_ten() {
+    let opened = |count| worker(100, move |object| object.reconnects = count);
+    assert_eq!(severity("no-keep-alive", opened(10)), Some(Severity::Caution));
+    // Servers end connections after a hundred requests, or a few.
+    assert_eq!(severity("no-keep-alive", opened(9)), None);
+    assert_eq!(severity("no-keep-alive", worker(15, |object| object.reconnects = 15)), None);
+}
+
+#[test]
+fn one_object_is_hot_when_it_is_read_four_times() {
+    let reads = |passes: u64, files: &str, range: bool| {
+        let mut job = worker(1000, |_| {});
+        job.options.push(("filename".to_owned(), files.to_owned()));
+        job.plan.span_bytes = Some(MIB);
+        job.directions.read.bytes = passes * MIB;
+        if range {
+            job.options.push(("http_object_mode".to_owned(), "range".to_owned()));
+        }
+        job
+    };
+    let one = |passes| reads(passes, "/b/a\\:1", true);
+    assert_eq!(severity("hot-object", one(4)), Some(Severity::Caution));
+    assert_eq!(severity("hot-object", one(3)), None);
+    assert_eq!(severity("hot-object", reads(8, "/b/a:/b/c", true)), None);
+    // Without ranges the parts of the file are objects.
+    assert_eq!(severity("hot-object", reads(8, "/b/a\\:1", false)), None);
+    let whole_of = |passes| {
+        let mut whole = reads(passes, "/b/a", false);
+        whole.setup.block_sizes.read = (MIB, MIB);
+        whole
+    };
+    assert_eq!(severity("hot-object", whole_of(4)), Some(Severity::Caution));
+    // The next worker has the next object.
+    let mut next = whole_of(4);
+    next.plan.offset_bytes = MIB;
+    assert_eq!(found("hot-object", vec![whole_of(4), next]), None);
+    // Who finds nothing reads nothing.
+    let mut missing = one(4);
+    missing.object.as_mut().expect("it is there").missing.read = 1000;
+    assert_eq!(severity("hot-object", missing), None);
+}
+
+/// A worker whose answers have these times to the first byte, and for the rest, ms.
+fn timed(first_ms: u64, rest_ms: &[u64]) -> JobRecord {
+    let of = |all: &[u64]| {
+        let mut times = Histogram::new();
+        (0..25).for_each(|_| all.iter().for_each(|ms| times.record(ms * 1_000_000)));
+        times
+    };
+    worker(100, |object| (object.first_byte, object.body) = (of(&[first_ms]), of(rest_ms)))
+}
+
+#[test]
+fn a_first_byte_long_before_the_last_is_told_for_small_objects() {
+    let first_byte = |job| severity("first-byte-only", job);
+    assert_eq!(first_byte(timed(5, &[20])), Some(Severity::Info));
+    assert_eq!(first_byte(timed(5, &[18])), None);
+    assert_eq!(first_byte(timed(0, &[0])), None);
+    let mut large = timed(5, &[30]);
+    large.setup.block_sizes.read = (4096, MIB);
+    assert_eq!(first_byte(large), None);
+}
+
+#[test]
+fn a_delayed_acknowledgement_has_its_time() {
+    let delayed = |job| severity("delayed-ack", job);
+    assert_eq!(delayed(timed(1, &[41])), Some(Severity::Caution));
+    // It is the more exact of the two.
+    assert_eq!(severity("first-byte-only", timed(1, &[41])), None);
+    assert_eq!(delayed(timed(1, &[30])), None);
+    assert_eq!(delayed(timed(1, &[55])), None);
+    // A spread that has the time in its middle.
+    assert_eq!(delayed(timed(1, &[10, 30, 41, 60])), None);
+    let mut large = timed(1, &[41]);
+    large.setup.block_sizes.read = (MIB, MIB);
+    assert_eq!(delayed(large), None);
 }

@@ -293,7 +293,10 @@ const OTHERS: [(&str, &[&str]); 6] = [
         ],
     ),
     ("commands", &["left-running", "work-differs", "wrote-elsewhere"]),
-    ("answers of a server of objects", &["object-missing"]),
+    (
+        "answers of a server of objects",
+        &["delayed-ack", "first-byte-only", "hot-object", "no-keep-alive", "object-missing"],
+    ),
     (
         "what lies where, syncs, requests for names, a link's speed, jobs on one file",
         &[

@@ -1,7 +1,8 @@
 //! T52: requests found no object.
 
-use fsdyno_results::{Finding, PerDirection, Severity};
+use fsdyno_results::{Finding, Severity};
 
+use super::answers::by_direction;
 use crate::evidence::{Evidence, Row};
 use crate::explanation::Explanation;
 use crate::report::Report;
@@ -32,12 +33,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 fn missing(row: &Row<'_>) -> Option<Finding> {
-    let records = || row.workers.iter().filter_map(|worker| worker.object.as_deref());
-    let sum = |of: fn(&fsdyno_results::ObjectRecord) -> &PerDirection<u64>| {
-        let counts = |direction| records().map(|record| of(record)[direction]).sum::<u64>();
-        PerDirection::from_fn(counts)
-    };
-    let (answers, missing) = (sum(|record| &record.answers), sum(|record| &record.missing));
+    let (answers, missing) = (by_direction(row, |record| &record.answers), by_direction(row, |record| &record.missing));
     let shares = [("reads", missing.read, answers.read), ("trims", missing.trim, answers.trim)];
     let share = |(_, missing, all): &(&str, u64, u64)| *missing as f64 / (*all).max(1) as f64;
     let worst = shares.into_iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;

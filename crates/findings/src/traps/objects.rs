@@ -1,0 +1,21 @@
+//! The traps of object stores: what the answers of a server say. A program that is built without object stores has none of
+//! them.
+
+mod answers;
+pub(crate) mod delayed_ack;
+pub(crate) mod first_byte_only;
+pub(crate) mod hot_object;
+pub(crate) mod no_keep_alive;
+pub(crate) mod object_missing;
+pub(crate) mod refused;
+
+use super::{Trap, seen};
+
+/// By number.
+pub(super) const ALL: &[Trap] = &[
+    seen(&object_missing::EXPLANATION, object_missing::find),
+    seen(&no_keep_alive::EXPLANATION, no_keep_alive::find),
+    seen(&hot_object::EXPLANATION, hot_object::find),
+    seen(&first_byte_only::EXPLANATION, first_byte_only::find),
+    seen(&delayed_ack::EXPLANATION, delayed_ack::find),
+];
