@@ -14,7 +14,7 @@ use fsdyno_results::{RunRecord, Study};
 use crate::agreement::ours;
 use crate::workspace::Workspace;
 use lines::{LINES, TARGETS, Target};
-use table::Judged;
+use table::JudgedRun;
 
 /// The lab's exit status for a stack that cannot be set up here.
 const CANNOT_STAND: i32 = 77;
@@ -55,7 +55,7 @@ pub(crate) fn run(words: &[String]) -> Result<bool, String> {
 }
 
 /// Runs all lines on one target.
-fn soak(root: &Path, target: &'static Target, program: &Path, rounds: usize) -> Result<Vec<Judged>, String> {
+fn soak(root: &Path, target: &'static Target, program: &Path, rounds: usize) -> Result<Vec<JudgedRun>, String> {
     let folder = |kind: &str| {
         let path = std::env::temp_dir().join(format!("soak-{kind}-{}-{}", target.name, std::process::id()));
         std::fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -92,7 +92,7 @@ fn soak(root: &Path, target: &'static Target, program: &Path, rounds: usize) -> 
 }
 
 /// The findings of each run. A line that failed has left no record, and has printed its error.
-fn read(target: &'static Target, results: &Path, rounds: usize) -> Vec<Judged> {
+fn read(target: &'static Target, results: &Path, rounds: usize) -> Vec<JudgedRun> {
     let text = |name: String| std::fs::read_to_string(results.join(name)).ok();
     let mut judged = Vec::new();
     for round in 0..rounds {
@@ -100,12 +100,16 @@ fn read(target: &'static Target, results: &Path, rounds: usize) -> Vec<Judged> {
             let record = text(format!("{round}-{number}.json")).and_then(|text| RunRecord::from_json(&text).ok());
             // A run that ended with an error is not an honest run.
             let record = record.filter(|record| record.jobs.iter().all(|job| job.error.is_none()));
-            judged.extend(record.map(|record| Judged { target, what: (*line).to_owned(), findings: record.findings }));
+            judged.extend(record.map(|record| JudgedRun {
+                target,
+                what: (*line).to_owned(),
+                findings: record.findings,
+            }));
         }
         let study = text(format!("{round}-study.json")).and_then(|text| Study::from_json(&text).ok());
         let rows = study.map_or_else(Vec::new, |study| study.rows);
         let run = rows.into_iter().filter(|row| row.run.is_some());
-        judged.extend(run.map(|row| Judged {
+        judged.extend(run.map(|row| JudgedRun {
             target,
             what: format!("measure: {}", row.title),
             findings: row.findings,

@@ -6,7 +6,7 @@ use fsdyno_text::quantity::{number, published};
 
 use crate::estimate::{Estimate, RUNS_MIN, RatesOfThirds, Spread, estimate};
 use crate::gate::Outcome;
-use crate::line::{self, Shortened};
+use crate::line::{self, ShortenedValue};
 use crate::metric::Metric;
 use crate::profile::{Gate, Profile, Requirement, Scale, Source, Test};
 
@@ -56,7 +56,7 @@ pub(crate) struct TestRun<'a> {
     /// The caches that take part.
     pub(crate) reach: &'a str,
     /// What was shortened.
-    pub(crate) shortened: &'a [Shortened],
+    pub(crate) shortened: &'a [ShortenedValue],
     /// Measuring time after which it is not repeated any more, s.
     pub(crate) cap_s: f64,
 }
@@ -135,7 +135,7 @@ impl<'a> ResolvedRequirement<'a> {
         let mut answer = self.row_of(ran.test, &title, ran.words, Verdict::Inconclusive, String::new());
         answer.rows = ran.indices.to_vec();
         if !ran.shortened.is_empty() {
-            let changes: Vec<String> = ran.shortened.iter().map(Shortened::to_string).collect();
+            let changes: Vec<String> = ran.shortened.iter().map(ShortenedValue::to_string).collect();
             answer.caveats.push(format!("shortened, not the vendor's test: {}", changes.join(", ")));
         }
         if let Some(problem) = ran.problem {

@@ -40,18 +40,18 @@ pub(crate) struct Line {
     /// Whether it reads nothing: a repeat must then begin without its files, as the first run did.
     pub(crate) only_writes: bool,
     /// What was shortened.
-    pub(crate) shortened: Vec<Shortened>,
+    pub(crate) shortened: Vec<ShortenedValue>,
 }
 
 /// A length or size that differs from the vendor's, in words.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Shortened {
+pub(crate) struct ShortenedValue {
     /// The published one; `None`: the test ends by bytes.
     from: Option<String>,
     to: String,
 }
 
-impl fmt::Display for Shortened {
+impl fmt::Display for ShortenedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.from {
             Some(from) => write!(f, "{} instead of {from}", self.to),
@@ -61,9 +61,9 @@ impl fmt::Display for Shortened {
 }
 
 /// The title of a test with the lengths and sizes of its run: `the same for 60 s` becomes `the same for 3 s`.
-pub(crate) fn title(title: &str, shortened: &[Shortened]) -> String {
+pub(crate) fn title(title: &str, shortened: &[ShortenedValue]) -> String {
     let mut words: Vec<String> = title.split(' ').map(str::to_owned).collect();
-    for Shortened { from, to } in shortened {
+    for ShortenedValue { from, to } in shortened {
         let Some((count, unit)) = from.as_deref().and_then(|from| from.split_once(' ')) else { continue };
         for at in 1..words.len() {
             if words[at - 1] == count && words[at].trim_end_matches([',', ';', ':']) == unit {
@@ -192,7 +192,7 @@ fn files(job: &Job) -> Result<BTreeMap<PathBuf, u64>, Problem> {
 }
 
 /// Appends the options that shorten the job: the last of equal options is used.
-fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<Shortened> {
+fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<ShortenedValue> {
     let mut changes = Vec::new();
     let scale = shortening.runtime_scale.unwrap_or(1.0);
     let scaled_ms = |ns: u64| ((ns / 1_000_000) as f64 * scale).ceil() as u64;
@@ -205,7 +205,7 @@ fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<Sh
     if let Some(wanted_ms) = wanted_ms.filter(|wanted_ms| *wanted_ms != runtime_ms) {
         words.push(format!("--runtime={wanted_ms}ms"));
         let from = (runtime_ms > 0).then(|| seconds_text(runtime_ms));
-        changes.push(Shortened { from, to: seconds_text(wanted_ms) });
+        changes.push(ShortenedValue { from, to: seconds_text(wanted_ms) });
     }
     // A long ramp would take most of a shortened run.
     let wanted_ramp_ms = scaled_ms(job.extent.ramp_ns).min(most_ms / 10);
@@ -220,7 +220,7 @@ fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<Sh
         };
         if let Some((option, size)) = size {
             words.push(format!("--{option}={most}"));
-            changes.push(Shortened { from: Some(size_text(size)), to: size_text(most) });
+            changes.push(ShortenedValue { from: Some(size_text(size)), to: size_text(most) });
         }
     }
     changes
@@ -253,7 +253,7 @@ mod tests {
     }
 
     fn in_words(line: &Line) -> Vec<String> {
-        line.shortened.iter().map(Shortened::to_string).collect()
+        line.shortened.iter().map(ShortenedValue::to_string).collect()
     }
 
     const ETCD: &str = "--name=wal --directory={dir} --rw=write --ioengine=sync --fdatasync=1 --size=22m --bs=2300";

@@ -120,11 +120,15 @@ impl<'s, 'a> Session<'s, 'a> {
             stop_rule: StopRule::AsWritten,
             work: Some(work),
         };
-        let record =
-            match fsdyno_guide::bench::run_line(&line.words, conditions, &step, &mut fsdyno_guide::watch::Unwatched) {
-                Ok(record) => record,
-                Err(problem) => return Ok(Outcome::Broken(problem.what)),
-            };
+        let record = match fsdyno_guide::bench::run_line(
+            &line.words,
+            conditions,
+            &step,
+            &mut fsdyno_guide::watch::SilentWatcher,
+        ) {
+            Ok(record) => record,
+            Err(problem) => return Ok(Outcome::Broken(problem.what)),
+        };
         let error = record.jobs.iter().find_map(|job| job.error.as_ref());
         Ok(match error {
             Some(error) => Outcome::Broken(format!("it fails: {}: {}", error.function, error.text)),

@@ -20,7 +20,7 @@ use fsdyno_run::Bounds;
 use crate::clocks::Offset;
 use crate::frames;
 use crate::joined;
-use crate::members::{self, Member, Seat};
+use crate::members::{self, Member, RankPartners};
 use crate::messages::{Body, Ended, Lost, Message, RankOrder, Reached, Records, Release, Round, Welcome};
 use crate::tree;
 use comparison::Comparison;
@@ -79,7 +79,7 @@ pub struct Agent<T> {
     /// The ranks of the branch, until all ranks have started.
     members: Vec<Member>,
     /// The seats of all ranks, by rank; only on the first rank.
-    seats: Vec<Seat>,
+    seats: Vec<RankPartners>,
     /// Whether the ranks of the present order share a directory.
     meets: bool,
     /// Number of children that have sent Hello.

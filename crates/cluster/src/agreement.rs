@@ -6,7 +6,7 @@ use fsdyno_results::evidence::{NfsRoot, Storage};
 use fsdyno_results::{Node, Note, Severity};
 use serde::{Deserialize, Serialize};
 
-use crate::members::{self, Seat};
+use crate::members::{self, RankPartners};
 
 /// Most nodes that a sentence names.
 const NAMED_MAX: usize = 3;
@@ -85,7 +85,7 @@ impl Views {
     ///
     /// # Errors
     /// A sentence, where a rank cannot run, or is on another filesystem: common figures would then be meaningless.
-    pub(crate) fn agreement(&self, seats: &[Seat], meet: bool) -> Result<Vec<Note>, String> {
+    pub(crate) fn agreement(&self, seats: &[RankPartners], meet: bool) -> Result<Vec<Note>, String> {
         if let Some((rank, reason)) = &self.refusal {
             return Err(format!("fio: rank {rank} on {} cannot run: {reason}", members::name(seats, *rank)));
         }
@@ -108,7 +108,7 @@ impl Views {
     }
 
     /// The difference in words, `ext4 on a, b; nfs4 from s:/x on c`; `None`: all are the same.
-    fn difference(&self, seats: &[Seat], of: fn(&View) -> &String) -> Option<String> {
+    fn difference(&self, seats: &[RankPartners], of: fn(&View) -> &String) -> Option<String> {
         let mut groups: BTreeMap<&str, Ranks> = BTreeMap::new();
         for (view, ranks) in &self.views {
             groups.entry(of(view)).or_default().add(ranks);
@@ -150,15 +150,15 @@ mod tests {
     use fsdyno_results::evidence::{Mount, NfsIdentity, Seen as Fact, ServerIdentity};
 
     /// A rank, and what it sees.
-    type Seen = (u32, Node);
+    type RankView = (u32, Node);
 
-    fn agreement(seen: &[Seen], seats: &[Seat], meet: bool) -> Result<Vec<Note>, String> {
+    fn agreement(seen: &[RankView], seats: &[RankPartners], meet: bool) -> Result<Vec<Note>, String> {
         let mut all = Views::default();
         seen.iter().rev().for_each(|(rank, node)| all.extend(Views::of(*rank, Ok(node))));
         all.agreement(seats, meet)
     }
 
-    fn seen(rank: u32, kernel: &str, fstype: &str, options: &[&str]) -> Seen {
+    fn seen(rank: u32, kernel: &str, fstype: &str, options: &[&str]) -> RankView {
         let options = options.iter().map(ToString::to_string).collect();
         let mount = Mount { fstype: fstype.to_owned(), options, ..Mount::default() };
         let storages = vec![Storage { mount: Fact::Value(mount), ..Storage::default() }];
@@ -167,8 +167,8 @@ mod tests {
         (rank, node)
     }
 
-    fn seats() -> Vec<Seat> {
-        ["a", "b", "c"].map(|name| Seat { name: name.to_owned(), ..Seat::default() }).to_vec()
+    fn seats() -> Vec<RankPartners> {
+        ["a", "b", "c"].map(|name| RankPartners { name: name.to_owned(), ..RankPartners::default() }).to_vec()
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
     }
 
     /// A rank that has mounted an export of this server; `root`: the root directory's change time.
-    fn of_server(rank: u32, server: &str, root: Option<u64>) -> Seen {
+    fn of_server(rank: u32, server: &str, root: Option<u64>) -> RankView {
         let mut seen = seen(rank, "6.1", "nfs4", &["rw"]);
         let storage = &mut seen.1.storages[0];
         if let Fact::Value(mount) = &mut storage.mount {
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_server_may_have_two_addresses() {
-        let ids = |one: Seen, other: Seen, meet: bool| {
+        let ids = |one: RankView, other: RankView, meet: bool| {
             let notes = agreement(&[one, other], &seats(), meet)?;
             Ok::<_, String>(notes.into_iter().map(|note| note.id).collect::<Vec<_>>())
         };
@@ -225,9 +225,10 @@ mod tests {
 
     #[test]
     fn what_a_thousand_ranks_see_is_as_long_as_what_differs() {
-        let seats: Vec<Seat> = (0..1000).map(|rank| Seat { name: format!("n{rank}"), ..Seat::default() }).collect();
+        let seats: Vec<RankPartners> =
+            (0..1000).map(|rank| RankPartners { name: format!("n{rank}"), ..RankPartners::default() }).collect();
         let kernel = |rank| if rank % 100 == 7 { "6.2" } else { "6.1" };
-        let all: Vec<Seen> = (0..1000).map(|rank| seen(rank, kernel(rank), "nfs4", &["rw"])).collect();
+        let all: Vec<RankView> = (0..1000).map(|rank| seen(rank, kernel(rank), "nfs4", &["rw"])).collect();
         let notes = agreement(&all, &seats, false).unwrap();
         let text = "the ranks differ in their kernel: 6.1 on n0, n1, n2 and 987 more; 6.2 on n7, n107, n207 and 7 more";
         assert_eq!(notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), [text]);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fsdyno_guide::Problem;
 use fsdyno_guide::smallfiles::{NodeRole, PhaseOrder, Suite};
-use fsdyno_guide::watch::{Step, Unwatched};
+use fsdyno_guide::watch::{SilentWatcher, Step};
 use fsdyno_job::Outcome;
 use fsdyno_os::errno::reason;
 use fsdyno_os::files::Directory;
@@ -117,7 +117,7 @@ fn take_phase(
     let node = suite.node();
     // The first rank reports the reason.
     link.agree_on(Ok(node.clone())).map_err(|_| String::new())?;
-    let done = suite.perform(phase, study, &Step::default(), &mut Unwatched).map_err(sentence)?;
+    let done = suite.perform(phase, study, &Step::default(), &mut SilentWatcher).map_err(sentence)?;
     link.gather(suite.as_run(phase, &done, node, version));
     Ok(())
 }

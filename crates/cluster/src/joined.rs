@@ -7,11 +7,11 @@ use fsdyno_results::evidence::{Ledger, LedgerSample, Seen};
 use fsdyno_results::{ActiveSpan, ClockOffset, MissingRank, RankRecord, RunRecord};
 
 use crate::clocks::Offset;
-use crate::members::{self, Seat};
+use crate::members::{self, RankPartners};
 use crate::messages::{Ended, Lost};
 
 /// Marks a record as that of a rank. `spans`: from the stages' beginnings, ramps included.
-pub(crate) fn take_part(record: &mut RunRecord, rank: u32, ranks: u32, seat: &Seat, spans: Vec<ActiveSpan>) {
+pub(crate) fn take_part(record: &mut RunRecord, rank: u32, ranks: u32, seat: &RankPartners, spans: Vec<ActiveSpan>) {
     let spans = spans.into_iter().map(|span| without_ramp(record, span)).collect();
     record.take_part(RankRecord { rank, clock: None, spans }, ranks);
     if let [node] = &mut record.nodes[..] {
@@ -96,7 +96,7 @@ fn set_clocks(record: &mut RunRecord, before: &[(u32, Offset)], after: &[(u32, O
 }
 
 /// Makes one record of those of all ranks; `None`: there are none.
-pub(crate) fn record_of_all(records: Vec<RunRecord>, ended: &Ended, seats: &[Seat]) -> Option<RunRecord> {
+pub(crate) fn record_of_all(records: Vec<RunRecord>, ended: &Ended, seats: &[RankPartners]) -> Option<RunRecord> {
     let mut records = records.into_iter();
     // Records of one program, whose nodes have unique names, fit together.
     let mut record = records.next()?.merge_all(records.collect()).ok()?;
@@ -107,7 +107,7 @@ pub(crate) fn record_of_all(records: Vec<RunRecord>, ended: &Ended, seats: &[Sea
 }
 
 /// Records which ranks have no results.
-pub(crate) fn name_lost(record: &mut RunRecord, lost: &[Lost], seats: &[Seat]) {
+pub(crate) fn name_lost(record: &mut RunRecord, lost: &[Lost], seats: &[RankPartners]) {
     if lost.is_empty() {
         return;
     }

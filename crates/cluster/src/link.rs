@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fsdyno_guide::nodes::{Asking, SHARED_FILE};
+use fsdyno_guide::nodes::{PhaseContext, SHARED_FILE};
 use fsdyno_guide::smallfiles::{NodeRole, Phase, PhaseResult, Suite};
 use fsdyno_guide::watch::Step;
 use fsdyno_guide::{Problem, Watcher};
@@ -17,7 +17,7 @@ use fsdyno_run::{Control, JointRun, LayoutPart, OtherRanks, Ready};
 use crate::agreement::Views;
 use crate::frames;
 use crate::joined;
-use crate::members::{self, Seat};
+use crate::members::{self, RankPartners};
 use crate::messages::{Body, Lost, Message, RankOrder, Reached, Records, Release, Round, Task, Welcome};
 use crate::partners::{Partners, partners};
 use crate::sources::{Answers, Recorder};
@@ -31,11 +31,11 @@ pub struct Link {
     rank: u32,
     /// Number of ranks.
     ranks: u32,
-    seat: Seat,
+    seat: RankPartners,
     /// The machine number of each rank; only on the first rank.
     machines: Vec<usize>,
     /// The seats of all ranks; only on the first rank.
-    seats: Vec<Seat>,
+    seats: Vec<RankPartners>,
     /// The partners in the present order.
     partners: Mutex<Partners>,
     reader: Mutex<PipeReader>,
@@ -296,7 +296,7 @@ impl Link {
         &self,
         suite: &mut Suite,
         phase: &Phase,
-        asking: Asking<'_>,
+        asking: PhaseContext<'_>,
         step: &Step,
         watcher: &mut dyn Watcher,
     ) -> Result<PhaseResult, Problem> {

@@ -29,7 +29,7 @@ impl Member {
 
 /// The names and partners of a rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Seat {
+pub(crate) struct RankPartners {
     /// The name of its node: the machine's, with a number if the machine has several ranks.
     pub(crate) name: String,
     /// The same as a part of file names. It is unique, so that no rank overwrites another's files.
@@ -43,12 +43,12 @@ pub(crate) struct Seat {
 }
 
 /// The name of a rank's node.
-pub(crate) fn name(seats: &[Seat], rank: u32) -> String {
+pub(crate) fn name(seats: &[RankPartners], rank: u32) -> String {
     seats.get(rank as usize).map_or_else(|| format!("rank-{rank}"), |seat| seat.name.clone())
 }
 
 /// The seats of all ranks, by rank. Time and memory grow linearly with the number of ranks.
-pub(crate) fn seats(members: &[Member]) -> Vec<Seat> {
+pub(crate) fn seats(members: &[Member]) -> Vec<RankPartners> {
     let machines = machines(members);
     let ranks_of = counts(&machines);
     let mut starts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -71,9 +71,9 @@ pub(crate) fn seats(members: &[Member]) -> Vec<Seat> {
         let plain = host.replace('/', "-");
         let name = if is_alone { host } else { format!("{host}:{number}") };
         let file_name = if is_alone { plain } else { numbered(&plain, number, &taken) };
-        Seat { name, file_name, number, partners, partner_file_name: String::new() }
+        RankPartners { name, file_name, number, partners, partner_file_name: String::new() }
     };
-    let mut seats: Vec<Seat> = members.iter().zip(&machines).zip(partners).map(seat).collect();
+    let mut seats: Vec<RankPartners> = members.iter().zip(&machines).zip(partners).map(seat).collect();
     for rank in 0..seats.len() {
         seats[rank].partner_file_name = seats[seats[rank].partners.ranks[0] as usize].file_name.clone();
     }

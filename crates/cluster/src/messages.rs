@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agreement::Views;
 use crate::clocks::Offset;
-use crate::members::{Member, Seat};
+use crate::members::{Member, RankPartners};
 use crate::partners::Partners;
 use crate::sources::Answers;
 
@@ -72,7 +72,7 @@ pub(crate) struct Welcome {
     /// Number of ranks.
     pub(crate) ranks: u32,
     /// The seats of the branch; for a worker only its own.
-    pub(crate) seats: Vec<(u32, Seat)>,
+    pub(crate) seats: Vec<(u32, RankPartners)>,
     /// All ranks; only for the first rank's worker.
     pub(crate) members: Vec<Member>,
     /// Why they cannot run together.

@@ -1,7 +1,7 @@
 //! The I/O loop of one worker, and all that it touches: requests go from the generator to the engine, time stamps to
 //! the recorder.
 //!
-//! [`drive()`] makes the engine and gives it to a [`Worker`], which returns the [`Parts`] of its [`Loop`] and runs
+//! [`drive()`] makes the engine and gives it to a [`Worker`], which returns the [`LoopParts`] of its [`Loop`] and runs
 //! the loop. The loop's types do not leave this crate, so that it is compiled here with optimisation; the code around
 //! it is in `run`.
 #![forbid(unsafe_code)]
@@ -32,11 +32,12 @@ pub use intervals::{Interval, IntervalMeter};
 pub use job_clock::{JobClock, RampEnd};
 pub use latency_series::LatencySeries;
 pub use logs::{
-    InflateError, LogBuffer, LogColumns, LogFile, LogSender, LogWriter, Style, Subject, Targets, epoch_ms, inflate_log,
+    InflateError, LogBuffer, LogColumns, LogFile, LogSender, LogWriter, LoggedFigure, Style, Targets, epoch_ms,
+    inflate_log,
 };
 pub use loops::{
-    Account, BetweenPasses, DepthSearch, Ended, Equipment, Failure, Governor, Holds, Loop, Lost, Parts, Progress,
-    Survival, Worker, drive,
+    AbandonedRequests, Account, BetweenPasses, DepthSearch, Ended, Equipment, Failure, Governor, Holds, Loop,
+    LoopParts, Progress, Survival, Worker, drive,
 };
 pub use open_files::{OpenFiles, Opener};
 pub use queueing::Queueing;

@@ -20,8 +20,8 @@ mod writer;
 pub use buffer::LogBuffer;
 pub use inflate::{InflateError, inflate_log};
 pub use lines::{Columns as LogColumns, Style};
+pub use rows::LoggedFigure;
 pub(crate) use rows::NO_SUBMISSION;
-pub use rows::Subject;
 pub use writer::{LogFile, LogSender, LogWriter, Targets};
 
 /// Rows of a chunk: about 80 KiB.

@@ -3,7 +3,7 @@
 //! Its contract: per I/O no `dyn`, no allocation, no lock, no shared write, no formatting, no system call but the
 //! engine's own. It is compiled once per engine, for every-I/O or sampled timing (`TIMED`), and with or without the
 //! features of [`Governor`] (`GOVERNED`); each worker chooses once. Code that does not depend on the engine is in
-//! [`Parts`], and compiled once.
+//! [`LoopParts`], and compiled once.
 
 mod equipment;
 mod governor;
@@ -23,7 +23,7 @@ use fsdyno_results::{JobRecord, LostRequests};
 use fsdyno_stats::sort;
 use fsdyno_workload::{BLOCK_OPS, Block, Content, FileRange, Generator, Op, OpKind, Refill, UNNUMBERED};
 
-use equipment::Equipped;
+use equipment::EngineWithSlots;
 pub use equipment::{Equipment, Loop, Worker, drive};
 pub use governor::Governor;
 pub use holds::Holds;
@@ -49,7 +49,7 @@ const LISTED_MAX: usize = 100;
 
 /// Requests that were still in flight when the worker gave them up. They are recorded whatever ended the job.
 #[derive(Clone, Debug)]
-pub struct Lost {
+pub struct AbandonedRequests {
     /// Number of these requests.
     pub count: usize,
     /// The oldest requests, oldest first, at most as many as a record lists.
@@ -58,11 +58,11 @@ pub struct Lost {
     pub silent: Option<std::time::Duration>,
 }
 
-impl Lost {
-    fn of(mut in_flight: Vec<Flight>, silent: Option<std::time::Duration>) -> Option<Lost> {
+impl AbandonedRequests {
+    fn of(mut in_flight: Vec<Flight>, silent: Option<std::time::Duration>) -> Option<AbandonedRequests> {
         sort::by_key(&mut in_flight, |flight| flight.start_ns);
         let oldest = in_flight.iter().take(LostRequests::LISTED_MAX).map(|flight| flight.op).collect();
-        if in_flight.is_empty() { None } else { Some(Lost { count: in_flight.len(), oldest, silent }) }
+        if in_flight.is_empty() { None } else { Some(AbandonedRequests { count: in_flight.len(), oldest, silent }) }
     }
 }
 
@@ -183,7 +183,7 @@ pub trait Account {
 pub type BetweenPasses<'run> = Box<dyn Fn(&mut OpenFiles<'run>) -> Result<(), Failure> + 'run>;
 
 /// All that the loop needs besides an engine and its slots.
-pub struct Parts<'run> {
+pub struct LoopParts<'run> {
     /// The files of the worker.
     pub files: OpenFiles<'run>,
     /// The range of each file that the job may use.
@@ -239,7 +239,7 @@ struct Drive<'run, E> {
     engine: E,
     /// All slots of the engine, at the beginning and at the end of a phase.
     slots: Slots<E>,
-    parts: Parts<'run>,
+    parts: LoopParts<'run>,
     /// Largest number in flight in the governed loop; a search changes it.
     depth: usize,
     block: Block,
@@ -261,7 +261,7 @@ struct Drive<'run, E> {
     /// When these were reaped, or [`UNTIMED`].
     reaped_ns: u64,
     /// Requests that were given up while draining.
-    lost: Option<Lost>,
+    lost: Option<AbandonedRequests>,
 }
 
 impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
@@ -294,7 +294,7 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
         self.parts.progress.failed_writes.clear();
     }
 
-    fn parts(&mut self) -> &mut Parts<'run> {
+    fn parts(&mut self) -> &mut LoopParts<'run> {
         &mut self.parts
     }
 
@@ -302,7 +302,7 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
         self.engine.clock().now_ns()
     }
 
-    fn lost(&self) -> Option<&Lost> {
+    fn lost(&self) -> Option<&AbandonedRequests> {
         self.lost.as_ref()
     }
 
@@ -324,8 +324,8 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
 }
 
 impl<'run, E: Engine> Drive<'run, E> {
-    fn new(equipped: Equipped<E>, mut parts: Parts<'run>) -> Self {
-        let Equipped { engine, slots } = equipped;
+    fn new(equipped: EngineWithSlots<E>, mut parts: LoopParts<'run>) -> Self {
+        let EngineWithSlots { engine, slots } = equipped;
         let depth = parts.queueing.depth;
         let idle = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read, priority: 0 };
         let flight = Flight { op: idle, start_ns: UNTIMED, issue_ns: 0, intended_ns: 0, number: UNNUMBERED, done: 0 };
@@ -406,7 +406,7 @@ impl<'run, E: Engine> Drive<'run, E> {
         }
         // The following sync may never return; publishing now keeps the totals of the transfers before it.
         self.parts.publish();
-        let Parts { between_passes, files, .. } = &mut self.parts;
+        let LoopParts { between_passes, files, .. } = &mut self.parts;
         let outcome = between_passes.as_ref().map_or(Ok(()), |end_pass| end_pass(files));
         outcome.map_err(|failure| Box::new(Ended::Failed(failure)))?;
         let now_ns = self.now_ns();
@@ -434,7 +434,7 @@ impl<'run, E: Engine> Drive<'run, E> {
     }
 }
 
-impl Parts<'_> {
+impl LoopParts<'_> {
     /// Fills the slot's buffer for this write.
     #[inline]
     fn prepare<E: Engine>(&mut self, engine: &mut E, slot: &Slot<E>, op: &Op) {
@@ -466,12 +466,12 @@ impl Parts<'_> {
             self.cell.set_state(WorkerState::Running);
         }
         self.keep_series(tick, now_ns);
-        if let Parts { intervals: Some(intervals), recorder, phase, .. } = self {
+        if let LoopParts { intervals: Some(intervals), recorder, phase, .. } = self {
             intervals.look(now_ns, recorder);
             phase.next_ns = phase.next_ns.min(intervals.due_ns());
         }
         let stopped = self.control.stopped() || self.cell.stopped();
-        if let Parts { log: Some(log), recorder, phase, .. } = self {
+        if let LoopParts { log: Some(log), recorder, phase, .. } = self {
             log.look(now_ns, recorder, stopped || tick == TickResult::TimeUp);
             phase.next_ns = phase.next_ns.min(log.due_ns());
         }
@@ -485,7 +485,7 @@ impl Parts<'_> {
 
     /// Closes the windows of the samples and of the logs; nothing is in flight and no request follows.
     fn close_windows(&mut self, now_ns: u64) {
-        let Parts { phase, recorder, log, .. } = self;
+        let LoopParts { phase, recorder, log, .. } = self;
         phase.close_last_windows(now_ns, recorder);
         if let Some(log) = log {
             log.close_windows(now_ns, recorder);
@@ -516,7 +516,7 @@ impl Parts<'_> {
     }
 
     fn keep_series(&mut self, tick: TickResult, now_ns: u64) {
-        let Parts { series: Some(series), recorder, phase, .. } = self else { return };
+        let LoopParts { series: Some(series), recorder, phase, .. } = self else { return };
         if tick != TickResult::Measured && !phase.in_ramp() {
             series.look(now_ns, recorder);
         }
@@ -540,7 +540,7 @@ impl Parts<'_> {
         let epoch = self.control.snapshot_epoch();
         if epoch != self.progress.snapshots_made {
             self.progress.snapshots_made = epoch;
-            let Parts { account, recorder, phase, series, survival, cell, governor, .. } = self;
+            let LoopParts { account, recorder, phase, series, survival, cell, governor, .. } = self;
             let mut record = account.job_record(recorder, phase.elapsed_ms(now_ns), survival.counted);
             if let Some(search) = governor.as_ref().and_then(|governor| governor.holds.as_ref()?.search.as_ref()) {
                 record.latency_depth = search.depth();

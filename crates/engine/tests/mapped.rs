@@ -33,11 +33,11 @@ fn setup(files: &[OpenFile]) -> EngineSetup<'_> {
 }
 
 /// Shortens the file between transfers, and extends it again.
-struct Shorten<'a> {
+struct ShortensFile<'a> {
     file: &'a OpenFile,
 }
 
-impl EngineVisitor for Shorten<'_> {
+impl EngineVisitor for ShortensFile<'_> {
     type Output = ();
 
     fn visit<E: Engine>(self, mut engine: E, mut slots: Slots<E>) {
@@ -66,7 +66,7 @@ fn a_page_that_is_gone_is_an_error_of_its_transfer() {
     let path = directory.path().join("file");
     std::fs::write(&path, vec![7; 8 * PAGE as usize]).unwrap();
     let open = || OpenFile::open(&path, OpenMode::buffered(FileAccess::ReadWrite)).unwrap();
-    let transfers = || with_engine(&setup(&[open()]), Shorten { file: &open() }).unwrap();
+    let transfers = || with_engine(&setup(&[open()]), ShortensFile { file: &open() }).unwrap();
     // Each thread watches its own mappings.
     std::thread::scope(|scope| {
         scope.spawn(transfers).join().unwrap();

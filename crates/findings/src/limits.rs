@@ -12,7 +12,7 @@ use fsdyno_results::{Finding, JobRecord, Latency, Moments, Pace, PerDirection, R
 use fsdyno_stats::FALLS_BEHIND;
 
 use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
-use crate::traps::throttled::Counted;
+use crate::traps::throttled::LimitedQuantity;
 use crate::traps::{cpu_starved, foreign_load, memory_limit, throttled};
 use crate::units::counted;
 
@@ -271,7 +271,7 @@ pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
 /// The limit of a control group that contains this process.
 fn control_group<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>, flow: &Flow<'r>) -> Option<Limit> {
     if let Some((line, limit)) = throttled::of_control_group(evidence, stage, row) {
-        let reached = if limit.counted == Counted::Bytes { rate(limit.reached) } else { number(limit.reached) };
+        let reached = if limit.counted == LimitedQuantity::Bytes { rate(limit.reached) } else { number(limit.reached) };
         let words = format!("{{}}{}, {{}} of what it allows ({line} in {})", limit.unit(), throttled::FILES);
         let evidence = Phrase::new(&words, [reached, percent(limit.reached / limit.value)]);
         return Some(Limit { limiter: Limiter::IoThrottle, evidence });

@@ -3,7 +3,7 @@
 use fsdyno_results::{DiskRecord, ReadWrite, RunRecord};
 
 /// The average of the devices below one.
-pub(crate) struct Below {
+pub(crate) struct LowerDevices {
     pub(crate) ios: ReadWrite<u64>,
     pub(crate) sectors: ReadWrite<u64>,
     pub(crate) merges: ReadWrite<u64>,
@@ -13,9 +13,9 @@ pub(crate) struct Below {
     pub(crate) util_percent: f64,
 }
 
-impl Below {
+impl LowerDevices {
     /// `None` for a device without others below.
-    pub(crate) fn of(slaves: &[DiskRecord]) -> Option<Below> {
+    pub(crate) fn of(slaves: &[DiskRecord]) -> Option<LowerDevices> {
         if slaves.is_empty() {
             return None;
         }
@@ -23,7 +23,7 @@ impl Below {
             let sum = slaves.iter().map(of).fold(ReadWrite::default(), ReadWrite::plus);
             sum.map(|sum| sum / slaves.len() as u64)
         };
-        Some(Below {
+        Some(LowerDevices {
             ios: mean(|disk| disk.ios),
             sectors: mean(|disk| disk.sectors),
             merges: mean(|disk| disk.merges),

@@ -7,7 +7,7 @@ use fsdyno_results::{
 use fsdyno_text::escape;
 
 use crate::clients;
-use crate::disks::{Below, disks_of, listed};
+use crate::disks::{LowerDevices, disks_of, listed};
 use crate::figures::{Shares, error_code};
 use crate::groups::{Group, Table};
 use crate::lanes::Lane;
@@ -197,7 +197,9 @@ impl Fields {
     fn add_disk(&mut self, disk: &DiskRecord) {
         let DiskRecord { name, ios, sectors: _, merges, ticks_ms, in_queue_ms, util_percent, slaves } = disk;
         self.add_device(name, [*ios, *merges, *ticks_ms], *in_queue_ms, *util_percent);
-        if let Some(Below { ios, sectors: _, merges, ticks_ms, in_queue_ms, util_percent }) = Below::of(slaves) {
+        if let Some(LowerDevices { ios, sectors: _, merges, ticks_ms, in_queue_ms, util_percent }) =
+            LowerDevices::of(slaves)
+        {
             self.add_device("slaves", [ios, merges, ticks_ms], in_queue_ms, util_percent);
         }
     }

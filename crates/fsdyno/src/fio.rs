@@ -35,7 +35,7 @@ use formats::Formats;
 use output::{LiveLine, Output};
 use record_file::RecordFile;
 use remarks::Remarks;
-use screen::{Every, GrowingRecord, ProgressRules, Screen, ScreenState};
+use screen::{GrowingRecord, IntervalGrid, ProgressRules, Screen, ScreenState};
 
 /// The last line of `--help`.
 const OWN_COMMANDS: &str = "Other commands than fio's, such as doctor and report, are listed by `fsdyno help`.\n";
@@ -172,7 +172,7 @@ fn run_line(line: &Line) -> Result<u8, u8> {
         formats: &formats,
         progress,
         notes_shown: remarks.shown,
-        status: Every::ms(settings.status_interval_ms.unwrap_or(0)),
+        status: IntervalGrid::ms(settings.status_interval_ms.unwrap_or(0)),
         control: Arc::clone(&control),
         signals,
         record: record_file.clone().map(|file| GrowingRecord::begin(file, settings.record_interval_ms)),

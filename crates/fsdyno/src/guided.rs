@@ -414,8 +414,9 @@ mod tests {
         {
             study.question = question;
             study.command = words.split(' ').map(str::to_owned).collect();
-            let (fsdyno_present::tables::Next::MoreRounds(again) | fsdyno_present::tables::Next::KeptRuns(again)) =
-                fsdyno_present::tables::Next::of(&study);
+            let (fsdyno_present::tables::JudgementCommand::MoreRounds(again)
+            | fsdyno_present::tables::JudgementCommand::KeptRuns(again)) =
+                fsdyno_present::tables::JudgementCommand::of(&study);
             Guided::try_parse_from(again.split_whitespace()).unwrap_or_else(|error| panic!("{again}: {error}"));
         }
     }

@@ -11,7 +11,7 @@ use fsdyno_guide::Problem;
 use fsdyno_job::lookup::nearest;
 use fsdyno_text::quantity;
 
-use crate::process::colour::{self, When};
+use crate::process::colour::{self, ColourChoice};
 
 pub(crate) use command::Config;
 
@@ -38,7 +38,7 @@ pub(crate) struct Display {
         hide_possible_values = true,
         hide_default_value = true
     )]
-    color: Option<When>,
+    color: Option<ColourChoice>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

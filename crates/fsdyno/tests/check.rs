@@ -3,13 +3,13 @@
 use std::fs;
 
 use fsdyno_results::{Study, TestOrigin, Verdict, VerdictRow};
-use testkit::{Place, Ran};
+use testkit::{Place, RunResult};
 
 fn place() -> Place {
     Place::with(&["data", "profiles"])
 }
 
-fn run(place: &Place, words: &[&str]) -> Ran {
+fn run(place: &Place, words: &[&str]) -> RunResult {
     place.run(&[&["check"], words].concat())
 }
 

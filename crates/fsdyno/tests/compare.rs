@@ -2,13 +2,13 @@
 //! README.
 
 use fsdyno_results::Study;
-use testkit::{Place, Ran};
+use testkit::{Place, RunResult};
 
 fn place() -> Place {
     Place::with(&["one", "two"])
 }
 
-fn compare(place: &Place, more: &[&str]) -> Ran {
+fn compare(place: &Place, more: &[&str]) -> RunResult {
     place.run(&[&["compare", "first=one", "second=two", "--size=8m", "--runtime=1", "-q"], more].concat()).good()
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use fsdyno_results::{Lane, Question, Study, TestRounds};
-use testkit::{Place, Ran, Running, wait_until};
+use testkit::{Place, RunResult, Running, wait_until};
 
 fn place() -> Place {
     Place::with(&["data"])
@@ -11,7 +11,7 @@ fn place() -> Place {
 
 const MEASURE: &str = "measure data --size=16m --store store";
 
-fn measure(place: &Place, more: &str) -> Ran {
+fn measure(place: &Place, more: &str) -> RunResult {
     place.run(&format!("{MEASURE} --quick {more}"))
 }
 
@@ -31,7 +31,7 @@ fn littles_law_holds(study: &Study) -> bool {
 #[test]
 fn a_measurement_is_printed_kept_and_leaves_nothing() {
     let place = place();
-    let Ran { stdout, stderr, .. } = measure(&place, "").good();
+    let RunResult { stdout, stderr, .. } = measure(&place, "").good();
     assert!(is_empty(&place));
     for words in [
         "\nwrite + fdatasync ",
@@ -213,7 +213,7 @@ fn without_a_home_the_answer_is_printed_and_not_kept() {
 }
 
 /// A short `measure` of the tests of another tool.
-fn like(place: &Place, tool: &str, more: &[&str]) -> Ran {
+fn like(place: &Place, tool: &str, more: &[&str]) -> RunResult {
     let tool = format!("--like={tool}");
     let words = ["measure", "data", &tool, "--quick", "--size=16m", "--store=store", "-q"];
     place.run(&[&words, more].concat())

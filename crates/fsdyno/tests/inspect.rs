@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use serde_json::Value;
-use testkit::{Place, Ran, word};
+use testkit::{Place, RunResult, word};
 
-fn inspect(words: &[&str]) -> Ran {
+fn inspect(words: &[&str]) -> RunResult {
     Place::new().run(&[&["inspect"], words].concat())
 }
 

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use fsdyno_results::Question;
-use testkit::{Place, Ran, Running, skip};
+use testkit::{Place, RunResult, Running, skip};
 
 const PATTERNS: [&str; 18] = [
     "write",
@@ -48,7 +48,7 @@ fn interrupted(more: &str, file: &str) -> String {
 #[test]
 fn a_person_gets_tables_and_nothing_stays() {
     let place = Place::new();
-    let Ran { stdout, stderr, .. } = place.run(&words("--files 40 --threads 2 --depth 1 --limit 60")).good();
+    let RunResult { stdout, stderr, .. } = place.run(&words("--files 40 --threads 2 --depth 1 --limit 60")).good();
     assert!(stdout.contains("40 files were written") && stdout.contains("NOT APPLICABLE"), "{stdout}");
     for line in ["write ", "stat, hot ", "create+fsync of dir ", "readlink ", "unlink "] {
         assert!(stdout.lines().any(|found| found.starts_with(line)), "no {line} in\n{stdout}");
@@ -128,12 +128,12 @@ fn what_makes_no_sense_is_refused_with_status_2() {
 }
 
 /// Runs the binary on a filesystem of its own that vanishes with it; `None`: not allowed here, which is said.
-fn on_mount(options: &str, words: &str) -> Option<Ran> {
+fn on_mount(options: &str, words: &str) -> Option<RunResult> {
     on_mount_beside(options, words, "")
 }
 
 /// The same with a line of shell beside it.
-fn on_mount_beside(options: &str, words: &str, beside: &str) -> Option<Ran> {
+fn on_mount_beside(options: &str, words: &str, beside: &str) -> Option<RunResult> {
     let place = Place::new();
     let script = format!(
         "mount -t tmpfs -o {options} tmpfs \"$0\" || exit 99; {beside} \"$1\" smallfiles \"$0\" --no-store --quiet {words}; \
@@ -151,13 +151,14 @@ fn on_mount_beside(options: &str, words: &str, beside: &str) -> Option<Ran> {
 /// Before anything is made, and also while it is asked: then the run leaves what there is to the other.
 #[test]
 fn a_filesystem_without_inodes_is_told() {
-    let Some(Ran { status, stderr, .. }) = on_mount("size=64m,nr_inodes=500", "") else { return };
+    let Some(RunResult { status, stderr, .. }) = on_mount("size=64m,nr_inodes=500", "") else { return };
     assert_eq!(status, Some(2), "{stderr}");
     assert!(stderr.contains("needs 5007 inodes, but only "), "{stderr}");
     // Five families of 1,200 names and the loops fit; the loops take a second, and 7,000 names more leave nothing.
     let filler = "(until ls -d \"$0\"/fsdyno-work-*/files; do sleep 0.01; done; cd \"$0\" && seq 7000 | xargs touch) \
                   >/dev/null 2>&1 &";
-    let Some(Ran { status, stderr, .. }) = on_mount_beside("size=64m,nr_inodes=8000", "--files=1200 --literal", filler)
+    let Some(RunResult { status, stderr, .. }) =
+        on_mount_beside("size=64m,nr_inodes=8000", "--files=1200 --literal", filler)
     else {
         return;
     };
@@ -168,7 +169,7 @@ fn a_filesystem_without_inodes_is_told() {
 
 #[test]
 fn a_read_only_mount_is_refused() {
-    let Some(Ran { status, stderr, .. }) = on_mount("ro", "") else { return };
+    let Some(RunResult { status, stderr, .. }) = on_mount("ro", "") else { return };
     assert_eq!(status, Some(2), "{stderr}");
     assert!(stderr.contains("is mounted read-only"), "{stderr}");
 }

@@ -2,14 +2,14 @@
 
 use fsdyno_results::{Question, Row};
 use serde_json::Value;
-use testkit::{Place, Ran};
+use testkit::{Place, RunResult};
 
 fn place() -> Place {
     Place::with(&["data"])
 }
 
 /// The question about the directory, with the words after it.
-fn ask(place: &Place, question: &str, words: &[&str]) -> Ran {
+fn ask(place: &Place, question: &str, words: &[&str]) -> RunResult {
     place.run(&asked(question, words))
 }
 
@@ -68,7 +68,7 @@ fn a_sweep_has_a_point_per_depth_and_kind_and_leaves_nothing() {
 #[test]
 fn the_answer_fits_a_terminal() {
     let place = place();
-    let Ran { stdout, stderr, .. } = ask(&place, "sweep", &with(&["--iodepth=1,2,4", "--quiet"]));
+    let RunResult { stdout, stderr, .. } = ask(&place, "sweep", &with(&["--iodepth=1,2,4", "--quiet"]));
     assert_eq!(stderr, "");
     for words in ["4k random read\n", "in flight", "Mean latency (log scale) against IOPS", "└──"] {
         assert!(stdout.contains(words), "{words}: {stdout}");
@@ -136,7 +136,7 @@ fn adds_up(question: &str, words: &[&str], lines_min: usize) {
 #[test]
 fn on_standard_output_the_stream_is_alone() {
     let place = place();
-    let Ran { stdout, stderr, .. } = ask(&place, "measure", &["--quick", "--size=16m", "--live", "-"]).good();
+    let RunResult { stdout, stderr, .. } = ask(&place, "measure", &["--quick", "--size=16m", "--live", "-"]).good();
     assert_eq!(lines(&stdout).iter().filter(|line| line["event"] == "step_end").count(), 10);
     assert!(
         stderr.contains("4k random read, depth 32") && stderr.contains("IOPS = concurrency / mean latency"),

@@ -1,7 +1,7 @@
 //! `fsdyno time`: somebody's command on each storage. What it may do to us, and what it is told about itself.
 
 use fsdyno_results::{Question, Row, Study, Trust};
-use testkit::{Place, Ran, shell};
+use testkit::{Place, RunResult, shell};
 
 fn place() -> Place {
     Place::with(&["one", "two", "elsewhere"])
@@ -13,7 +13,7 @@ fn words<'a>(options: &'a str, line: &'a str) -> Vec<&'a str> {
 }
 
 /// A line of the shell as the command.
-fn time(place: &Place, options: &str, line: &str) -> Ran {
+fn time(place: &Place, options: &str, line: &str) -> RunResult {
     place.run(&words(options, line)[..])
 }
 
@@ -284,17 +284,17 @@ fn a_command_that_changes_its_directory_gets_nobody_elses_removed() {
 }
 
 /// Processes that compute until they are dropped.
-struct Hogs(Vec<std::process::Child>);
+struct BusyProcesses(Vec<std::process::Child>);
 
-impl Hogs {
-    fn begin() -> Hogs {
+impl BusyProcesses {
+    fn begin() -> BusyProcesses {
         let cpus = std::thread::available_parallelism().map_or(2, usize::from);
         let hog = |_| std::process::Command::new("timeout").args(["60", "sh", "-c", "while :; do :; done"]).spawn();
-        Hogs((0..2 * cpus).map(hog).collect::<Result<_, _>>().expect("timeout is there"))
+        BusyProcesses((0..2 * cpus).map(hog).collect::<Result<_, _>>().expect("timeout is there"))
     }
 }
 
-impl Drop for Hogs {
+impl Drop for BusyProcesses {
     fn drop(&mut self) {
         for hog in &mut self.0 {
             shell(&format!("kill {}", hog.id()));
@@ -317,7 +317,7 @@ fn others_on_the_cpus_are_told() {
     } else {
         testkit::skip("others use the CPUs of this machine");
     }
-    let _hogs = Hogs::begin();
+    let _hogs = BusyProcesses::begin();
     let study = time(&place, "one --rounds=2 --memory=none", sleeps).good().study();
     assert!(found(&of_target(&study, 0), "cpu-starved"), "{:?}", study.rows[0].tree);
 }

@@ -109,7 +109,7 @@ fn plan_of(setup: &JobSetup) -> String {
 #[cfg(test)]
 mod tests {
     use fsdyno_results::{Access, JobRecord, Moments, Trust};
-    use testkit::draw::{Does, Test, cases, number_after, printed, time_after, unexplained};
+    use testkit::draw::{Test, TestWork, cases, number_after, printed, time_after, unexplained};
 
     use super::*;
 
@@ -184,7 +184,7 @@ mod tests {
                 let mut study = study("drawn", 1, 1);
                 let (rounds, per_s) = (draw.one_of(&[1, 2, 3, 5]), draw.one_of(&[900.0, 1000.0, 12_000.0]));
                 let test =
-                    Test { target: 0, pattern: "a", does: Does::Read, depth: 4, block_bytes: 4096, rounds, per_s };
+                    Test { target: 0, pattern: "a", does: TestWork::Read, depth: 4, block_bytes: 4096, rounds, per_s };
                 study.rows = draw.rounds(&test);
                 study
             });

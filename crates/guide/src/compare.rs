@@ -7,7 +7,7 @@ use fsdyno_run::StopRule;
 use fsdyno_stats::{WINNER_ROUNDS, order_of_round};
 
 use crate::Problem;
-use crate::io_mode::{IoMode, Wanted, memory_for_files};
+use crate::io_mode::{IoMode, RequestedIoMode, memory_for_files};
 use crate::rounds::{enough, even};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory, usable_bytes};
@@ -95,7 +95,7 @@ pub fn compare(places: &[Place], options: &CompareOptions, caller: Caller<'_>) -
         let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
         study_run.watcher.looks(&place.path);
         let work = WorkDirectory::open(&place.path, expected, SpaceNeeds::bytes(need), &study_run.control)?;
-        let io_mode = crate::io_mode::of_place(&mut study_run, target, Wanted::default())?;
+        let io_mode = crate::io_mode::of_place(&mut study_run, target, RequestedIoMode::default())?;
         let passes = Passes::of(study_run.study.targets[target].storage.class, io_mode.direct);
         sites.push(Site { work, io_mode, passes });
     }

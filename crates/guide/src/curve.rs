@@ -6,8 +6,8 @@ use fsdyno_run::StopRule;
 use fsdyno_stats::ENOUGH_REQUESTS;
 use fsdyno_text::quantity::{counted, number};
 
-use crate::io_mode::Wanted;
-use crate::question_file::Filled;
+use crate::io_mode::RequestedIoMode;
+use crate::question_file::FilledFile;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, closed_loop};
@@ -70,7 +70,7 @@ pub fn curve(place: &Place, options: &CurveOptions, caller: Caller<'_>) -> Resul
     check_blocks(std::slice::from_ref(&requests), size_bytes)?;
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
-    let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
+    let io_mode = crate::io_mode::of_place(&mut study_run, 0, RequestedIoMode::default())?;
     outline(&mut study_run, options);
     let file = job_path(&work.file("curve.dat"));
     // A file whose size was asked for is filled completely; else filling ends after FILL_S, and the loads use what is
@@ -84,7 +84,7 @@ pub fn curve(place: &Place, options: &CurveOptions, caller: Caller<'_>) -> Resul
     )?;
     if filled > 0 {
         check_blocks(std::slice::from_ref(&requests), filled)?;
-        let site = Filled { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
+        let site = FilledFile { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
         take_loads(&mut study_run, options, &requests, site)?;
     }
     study_run.remove_work_directory(work);
@@ -130,7 +130,7 @@ fn take_loads(
     study_run: &mut StudyRun<'_>,
     options: &CurveOptions,
     requests: &Requests,
-    site: Filled<'_>,
+    site: FilledFile<'_>,
 ) -> Result<(), Problem> {
     let mut looks = Vec::new();
     for depth in depths(options) {
@@ -224,7 +224,7 @@ impl Capacity {
 fn open_loop(
     study_run: &mut StudyRun<'_>,
     requests: &Requests,
-    site: Filled<'_>,
+    site: FilledFile<'_>,
     capacity: Capacity,
     load_percent: u32,
     timing: Timing,

@@ -30,7 +30,7 @@ impl IoMode {
 
 /// The choices that replace the usual I/O mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RequestedIoMode {
     /// This engine instead of the usual one.
     pub engine: Option<EngineName>,
     /// The page cache instead of direct I/O.
@@ -41,7 +41,7 @@ pub struct Wanted {
 ///
 /// # Errors
 /// When the engine cannot be used here, or no engine keeps several requests in flight.
-pub fn of_place(study_run: &mut StudyRun<'_>, target: usize, wanted: Wanted) -> Result<IoMode, Problem> {
+pub fn of_place(study_run: &mut StudyRun<'_>, target: usize, wanted: RequestedIoMode) -> Result<IoMode, Problem> {
     let (engine, why_not) = match wanted.engine {
         None => engine()?,
         Some(name) => {

@@ -7,7 +7,7 @@ use fsdyno_run::StopRule;
 use fsdyno_text::quantity::count;
 
 use crate::Problem;
-use crate::io_mode::{IoMode, Wanted};
+use crate::io_mode::{IoMode, RequestedIoMode};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
 
@@ -54,7 +54,7 @@ pub struct MeasureOptions {
     /// Length of each test, s; `None`: as the effort says.
     pub runtime_s: Option<u32>,
     /// The engine and direct I/O that were asked for.
-    pub wanted: Wanted,
+    pub wanted: RequestedIoMode,
 }
 
 impl MeasureOptions {
@@ -330,11 +330,11 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::watch::Unwatched;
+    use crate::watch::SilentWatcher;
 
     fn on(place: &Place, options: &MeasureOptions) -> Study {
         let control = std::sync::Arc::default();
-        let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut Unwatched };
+        let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut SilentWatcher };
         measure(place, options, caller).unwrap()
     }
 

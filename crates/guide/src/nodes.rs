@@ -46,7 +46,7 @@ pub trait Nodes {
         &mut self,
         suite: &mut Suite,
         phase: &Phase,
-        asking: Asking<'_>,
+        asking: PhaseContext<'_>,
         step: &Step,
         watcher: &mut dyn Watcher,
     ) -> Result<PhaseResult, Problem> {
@@ -55,7 +55,7 @@ pub trait Nodes {
 }
 
 /// The caller's context for a phase.
-pub struct Asking<'a> {
+pub struct PhaseContext<'a> {
     /// The program's version line, for the records.
     pub version: &'a str,
     /// Stops the study, this phase included.

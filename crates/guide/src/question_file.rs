@@ -12,7 +12,7 @@ use crate::work_directory::{WorkDirectory, usable_bytes};
 
 /// The filled file, with the way to access it.
 #[derive(Clone, Copy)]
-pub(crate) struct Filled<'a> {
+pub(crate) struct FilledFile<'a> {
     pub(crate) io_mode: &'a IoMode,
     /// Its path, as a job's line writes it.
     pub(crate) file: &'a str,

@@ -94,7 +94,7 @@ mod tests {
     /// The reason to stop has the half width that the table shows for the pattern it names, for any rounds.
     #[test]
     fn no_reason_denies_its_table() {
-        use testkit::draw::{Does, Test, cases, number_after, numbers};
+        use testkit::draw::{Test, TestWork, cases, number_after, numbers};
         let mut told = 0;
         for (case, mut draw) in cases(120) {
             let mut study = Study::of_run(fsdyno_results::RunRecord::new("test", 0));
@@ -105,7 +105,8 @@ mod tests {
             for pattern in ["read", "write"] {
                 for target in 0..2 {
                     let per_s = draw.one_of(&[900.0, 905.0, 7000.0]);
-                    let test = Test { target, pattern, does: Does::Read, depth: 1, block_bytes: 4096, rounds, per_s };
+                    let test =
+                        Test { target, pattern, does: TestWork::Read, depth: 1, block_bytes: 4096, rounds, per_s };
                     study.rows.extend(draw.rounds(&test));
                 }
             }

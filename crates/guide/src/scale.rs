@@ -7,7 +7,7 @@ use fsdyno_stats::order_of_round;
 use fsdyno_text::quantity::{counted, number};
 
 use crate::Problem;
-use crate::io_mode::{IoMode, Wanted};
+use crate::io_mode::{IoMode, RequestedIoMode};
 use crate::nodes::{Nodes, SHARED_FILE};
 use crate::question_file;
 use crate::requests::{Requests, Timing, duration};
@@ -68,7 +68,7 @@ pub fn scale(
     check_blocks(&groups, size_bytes)?;
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
-    let io_mode = crate::io_mode::of_place(&mut study_run, 0, Wanted::default())?;
+    let io_mode = crate::io_mode::of_place(&mut study_run, 0, RequestedIoMode::default())?;
     announce(&mut study_run, options, groups.len() * options.nodes.list().len());
     let file = job_path(&work.file(if options.shared { SHARED_FILE } else { "scale.dat" }));
     let site = Site { io_mode: &io_mode, file: &file, work: &work };

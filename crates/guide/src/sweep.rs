@@ -6,8 +6,8 @@ use fsdyno_run::StopRule;
 use fsdyno_stats::order_of_round;
 use fsdyno_text::quantity::{counted, number};
 
-use crate::io_mode::Wanted;
-use crate::question_file::Filled;
+use crate::io_mode::RequestedIoMode;
+use crate::question_file::FilledFile;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
@@ -35,7 +35,7 @@ pub struct SweepOptions {
     /// The filesystem type that the place must have.
     pub expected: Option<String>,
     /// The engine and direct I/O that were asked for.
-    pub wanted: Wanted,
+    pub wanted: RequestedIoMode,
 }
 
 /// The largest file unless another size is asked for, bytes, and the time limit of its fill, s.
@@ -69,7 +69,7 @@ pub fn sweep(place: &Place, options: &SweepOptions, caller: Caller<'_>) -> Resul
     )?;
     if filled > 0 {
         check_blocks(&groups, filled)?;
-        let site = Filled { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
+        let site = FilledFile { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
         take_points(&mut study_run, options, &groups, site)?;
         judge_points_whole(&mut study_run.study);
     }
@@ -149,7 +149,7 @@ fn take_points(
     study_run: &mut StudyRun<'_>,
     options: &SweepOptions,
     groups: &[Requests],
-    site: Filled<'_>,
+    site: FilledFile<'_>,
 ) -> Result<(), Problem> {
     let turns = turns(options.runtime_s);
     let timing = Timing::of_runtime(options.runtime_s).split(turns);
@@ -187,7 +187,7 @@ pub(crate) fn judge_points_whole(study: &mut Study) {
 }
 
 /// The row of one turn with `depth` requests in flight.
-fn closed_loop_row(requests: &Requests, depth: u32, site: Filled<'_>, timing: Timing, round: u32) -> Row {
+fn closed_loop_row(requests: &Requests, depth: u32, site: FilledFile<'_>, timing: Timing, round: u32) -> Row {
     let pattern = format!("{}-qd{depth}", requests.pattern());
     let title = format!("{}, depth {depth}", requests.title());
     let mut command = requests.line(&pattern, site.io_mode, site.file, site.size_bytes, timing);
@@ -200,7 +200,7 @@ pub(crate) fn closed_loop(
     study_run: &mut StudyRun<'_>,
     requests: &Requests,
     depth: u32,
-    site: Filled<'_>,
+    site: FilledFile<'_>,
     timing: Timing,
 ) -> Result<usize, Problem> {
     let rule = StopRule::Settled { least_s: 2.0, windows: 4, tolerance: 0.05 };

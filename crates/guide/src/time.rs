@@ -24,7 +24,7 @@ mod start;
 use layers::Layers;
 pub use options::{Cache, Memory, Start, TimeOptions, TimedCommand};
 pub use recipe::Recipe;
-use run::Ran;
+use run::TimedRun;
 
 /// The usual directory in memory.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -208,7 +208,7 @@ fn take_turn(
             idle_bytes_per_s = site.layers.idle_bytes_per_s();
         }
         let mut row = planned_row(target, &phase.name, &phase.title, round, phase.words.clone());
-        let Some(Ran { phase: record, tree }) =
+        let Some(TimedRun { phase: record, tree }) =
             run::measured(study_run, &ground, &mut site.layers, phase, options, &step)?
         else {
             return Ok(None);

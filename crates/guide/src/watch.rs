@@ -30,9 +30,9 @@ pub trait Watcher {
 
 /// A watcher that shows nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
+pub struct SilentWatcher;
 
-impl Watcher for Unwatched {}
+impl Watcher for SilentWatcher {}
 
 /// One step of a study.
 #[derive(Clone, Debug, Default, PartialEq)]

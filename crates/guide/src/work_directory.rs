@@ -20,7 +20,7 @@ mod removal;
 mod space;
 
 pub use fsdyno_os::errno::reason;
-pub use leftovers::{CleanOptions, Cleaned, Leftover, Outcome, clean, remove_left};
+pub use leftovers::{CleanOptions, Cleaned, LeftoverDirectory, Outcome, clean, remove_left};
 pub use space::{SpaceNeeds, is_nearly_full, usable_bytes};
 
 use marker::{LockedMarker, Marker};

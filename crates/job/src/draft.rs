@@ -1,6 +1,6 @@
 //! A job while its options are being applied: fio's defaults, then what was written, in the order written.
 //!
-//! Most options go straight into a field of the [`Job`]. Options that depend on others wait in [`Written`] until
+//! Most options go straight into a field of the [`Job`]. Options that depend on others wait in [`WrittenValues`] until
 //! [`Draft::finish`](mod@crate::resolve) combines them.
 
 use crate::direction::PerDirection;
@@ -12,12 +12,12 @@ pub struct Draft {
     /// The job so far.
     pub job: Job,
     /// Values whose meaning depends on other options.
-    pub written: Written,
+    pub written: WrittenValues,
 }
 
 /// Values as written, before the rules across options.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Written {
+pub struct WrittenValues {
     /// `bs`.
     pub block_size: PerDirection<u64>,
     /// `bsrange`, which outranks `bs` whatever the order.
@@ -101,9 +101,9 @@ pub struct CommandPriority {
     pub split: PerDirection<Vec<(u64, u32, Option<IoPriority>)>>,
 }
 
-impl Default for Written {
+impl Default for WrittenValues {
     fn default() -> Self {
-        Written {
+        WrittenValues {
             block_size: PerDirection::all(4096),
             block_range: PerDirection::default(),
             block_split: PerDirection::default(),

@@ -4,7 +4,7 @@ mod reporting;
 
 use crate::diagnostic::{Diagnostic, Origin, Warning, WarningCode};
 use crate::direction::Direction;
-use crate::draft::{CommandPriority, Draft, Written};
+use crate::draft::{CommandPriority, Draft, WrittenValues};
 use crate::raw::{Assignment, RawJob, written_options};
 use crate::settings::Settings;
 use crate::sources::Sources;
@@ -107,7 +107,7 @@ fn apply(draft: &mut Draft, raw: &RawJob, assignment: &Assignment, warnings: &mu
 }
 
 /// Reads the files that patterns name, and puts their bytes into the patterns.
-fn read_patterns(written: &mut Written, sources: &mut dyn Sources) -> Result<(), Refusal> {
+fn read_patterns(written: &mut WrittenValues, sources: &mut dyn Sources) -> Result<(), Refusal> {
     let mut patterns = written.buffer_pattern.iter_mut().chain(&mut written.verify.pattern);
     patterns.try_for_each(|pattern| pattern.read_files(&mut |path| sources.pattern_file(path)))
 }
@@ -199,7 +199,7 @@ impl Draft {
     }
 }
 
-fn finish_files(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
+fn finish_files(job: &mut Job, written: &WrittenValues, rules: &mut Rules<'_>) {
     if written.named_without_directory && written.named_in_directory {
         rules.refuse(
             "filename",
@@ -364,12 +364,12 @@ fn check_rates(job: &Job, rules: &mut Rules<'_>) {
 }
 
 /// With `thinktime_iotime` alone, blocks are not counted.
-fn finish_think_time(pacing: &mut Pacing, written: &Written) {
+fn finish_think_time(pacing: &mut Pacing, written: &WrittenValues) {
     let uncounted = if pacing.think_interval_ns > 0 { u32::MAX } else { pacing.think_blocks };
     pacing.think_blocks = written.think_blocks.unwrap_or(uncounted);
 }
 
-fn finish_content(job: &mut Job, written: &mut Written, rules: &mut Rules<'_>) {
+fn finish_content(job: &mut Job, written: &mut WrittenValues, rules: &mut Rules<'_>) {
     let content = &mut job.content;
     content.pattern = written.buffer_pattern.take().map(|pattern| pattern.bytes);
     let set = written.dedupe.working_set_percent.map(|_| written.working_set_percent);
@@ -397,13 +397,13 @@ fn check_wait(job: &Job, rules: &mut Rules<'_>) {
 }
 
 /// The checksum or pattern of `verify`. `verify_pattern` without `verify` means a pattern with headers, as in fio.
-fn kind_of(written: &Written) -> Option<VerifyKind> {
+fn kind_of(written: &WrittenValues) -> Option<VerifyKind> {
     let of_pattern = written.verify.pattern.as_ref().map(|_| VerifyKind::PatternHeader);
     written.verify_kind.unwrap_or(of_pattern)
 }
 
 /// `trim_percentage` trims nothing without `verify`, writes and a backlog, as in fio.
-fn trims_among_writes(job: &Job, written: &Written, rules: &mut Rules<'_>) -> Option<TrimBacklog> {
+fn trims_among_writes(job: &Job, written: &WrittenValues, rules: &mut Rules<'_>) -> Option<TrimBacklog> {
     let trims = written.trims;
     if trims.percent == 0 || job.pattern.access.trims {
         return None;

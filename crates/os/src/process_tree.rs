@@ -29,7 +29,7 @@ pub struct TreeUsage {
     /// How the command itself ended; `None`: the meter could not wait for it.
     pub ended: Option<super::process::Ended>,
     /// Why it was ended; `None`: it ended by itself.
-    pub cut: Option<Cut>,
+    pub cut: Option<EndReason>,
     /// Number of processes that still ran when the command itself had ended, and the names of the first of them.
     pub left_running: u64,
     /// See `left_running`.
@@ -48,7 +48,7 @@ pub struct TreeUsage {
 
 /// Why a command was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum EndReason {
     /// It took longer than [`Limits::whole`].
     Whole,
     /// The processes that it had left running took longer than [`Limits::left_running`].
@@ -70,7 +70,7 @@ pub struct TreeIo {
 
 /// The output of a command on both of its streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Printed {
+pub struct CommandOutput {
     /// The first bytes.
     pub head: Vec<u8>,
     /// The last bytes, without those in the head.
@@ -79,17 +79,17 @@ pub struct Printed {
     pub bytes: u64,
 }
 
-impl Printed {
+impl CommandOutput {
     /// Number of bytes that are kept at each end.
     pub const KEPT: usize = 4096;
 
     #[cfg_attr(windows, expect(dead_code, reason = "nothing is started there"))]
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
-        let (first, rest) = bytes.split_at(bytes.len().min(Printed::KEPT - self.head.len()));
+        let (first, rest) = bytes.split_at(bytes.len().min(CommandOutput::KEPT - self.head.len()));
         self.head.extend(first);
-        self.tail.extend(&rest[rest.len().saturating_sub(Printed::KEPT)..]);
-        let surplus = self.tail.len().saturating_sub(Printed::KEPT);
+        self.tail.extend(&rest[rest.len().saturating_sub(CommandOutput::KEPT)..]);
+        let surplus = self.tail.len().saturating_sub(CommandOutput::KEPT);
         self.tail.drain(..surplus);
     }
 }
@@ -100,12 +100,15 @@ mod tests {
 
     #[test]
     fn of_long_output_both_ends_are_kept() {
-        let mut printed = Printed::default();
+        let mut printed = CommandOutput::default();
         let all: Vec<u8> = (0..20_000u32).map(|index| (index % 251) as u8).collect();
         all.chunks(999).for_each(|part| printed.add(part));
         assert_eq!(printed.bytes, 20_000);
-        assert_eq!((&printed.head[..], &printed.tail[..]), (&all[..Printed::KEPT], &all[20_000 - Printed::KEPT..]));
-        let mut short = Printed::default();
+        assert_eq!(
+            (&printed.head[..], &printed.tail[..]),
+            (&all[..CommandOutput::KEPT], &all[20_000 - CommandOutput::KEPT..])
+        );
+        let mut short = CommandOutput::default();
         short.add(b"a\xff");
         assert_eq!((&short.head[..], short.tail.len(), short.bytes), (&b"a\xff"[..], 0, 2));
     }

@@ -27,14 +27,14 @@ pub use found::{Case, FindingGroup};
 pub use next::Step;
 pub(crate) use nodes::overlap_of_phases;
 pub use nodes::{NodeFigures, NodesOfTest, Spread};
-pub use standing::Standing;
+pub use standing::PatternRanking;
 pub use test::{LatencyMicroseconds, Ranges, TestFigures};
 pub use timed::{Share, TimeFigures, Times};
 pub use verdict::VerdictLine;
 
-pub(crate) use limited::Said;
+pub(crate) use limited::LimitDetail;
 pub(crate) use other_tools::{Pair, pairs};
-pub(crate) use sentence::Six;
+pub(crate) use sentence::StorageTests;
 pub(crate) use test::{metrics, rounded};
 pub(crate) use timed::seconds;
 
@@ -46,7 +46,7 @@ pub struct Headline {
     /// The verdicts on requirements, in the order in which they were asked for.
     pub verdicts: Vec<VerdictLine>,
     /// The ranking in each pattern of a comparison.
-    pub standings: Vec<Standing>,
+    pub standings: Vec<PatternRanking>,
     /// The times of commands (`time`).
     pub times: Vec<TimeFigures>,
     /// How far the figures can be trusted.
@@ -103,7 +103,7 @@ impl Headline {
             standings,
             times,
             trust: trust(&tests, &findings),
-            limits: limited::of(study, Said::Evidence),
+            limits: limited::of(study, LimitDetail::Evidence),
             next: next::of(study, &tests, &findings),
             tests,
             nodes: nodes::all(grid),
@@ -125,7 +125,7 @@ impl Headline {
 
     /// The labelled lines on trust and limits; none for a saved fio run.
     pub(crate) fn lines(&self, study: &Study) -> Vec<(&'static str, String)> {
-        self.lines_with(study, &self.limits, Said::Evidence)
+        self.lines_with(study, &self.limits, LimitDetail::Evidence)
     }
 
     /// The limits of several targets in the fewest words: each limit once, with its targets.
@@ -134,16 +134,16 @@ impl Headline {
     }
 
     /// The same lines, with this much of each limit: as many lines, whatever is said.
-    pub(crate) fn lines_saying(&self, study: &Study, said: Said) -> Vec<(&'static str, String)> {
+    pub(crate) fn lines_saying(&self, study: &Study, said: LimitDetail) -> Vec<(&'static str, String)> {
         self.lines_with(study, &limited::of(study, said), said)
     }
 
-    fn lines_with(&self, study: &Study, limits: &[String], said: Said) -> Vec<(&'static str, String)> {
+    fn lines_with(&self, study: &Study, limits: &[String], said: LimitDetail) -> Vec<(&'static str, String)> {
         if study.question == Question::Fio || self.tests.is_empty() {
             return Vec::new();
         }
         let mut lines = timed::lines(&self.times, &self.standings);
-        lines.extend(figures::apart(&self.tests, study, said == Said::Name).map(|tests| ("latency", tests)));
+        lines.extend(figures::apart(&self.tests, study, said == LimitDetail::Name).map(|tests| ("latency", tests)));
         lines.push(("trust", self.trust.words()));
         // With several targets, a line for each shows why one is faster.
         if study.targets.len() > 1 {

@@ -21,7 +21,7 @@ mod table;
 mod time;
 
 pub use attribution::attribution;
-pub use changes::{Changes, Next, change_in_words};
+pub use changes::{Changes, JudgementCommand, change_in_words};
 pub use check::{ListedProfile, profiles, profiles_json};
 pub use history::{history, history_json};
 pub use runs::{runs, runs_json};

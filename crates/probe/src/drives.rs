@@ -41,7 +41,7 @@ pub(crate) fn raw(path: &str) -> Option<Raw> {
 
 /// A volume of the machine, and where it lies.
 #[derive(Clone, Debug)]
-pub(crate) struct Lies {
+pub(crate) struct VolumeLocation {
     /// `\\?\Volume{…}\`
     pub(crate) name: String,
     /// Drives and folders where it is mounted.
@@ -52,7 +52,7 @@ pub(crate) struct Lies {
 
 /// Who uses a raw disk or volume. Each volume on a disk uses the disk, mounted or not. A volume that does not tell
 /// its disks may be on any of them.
-pub(crate) fn use_of(target: &Raw, volumes: Fact<Vec<Lies>>) -> DeviceUse {
+pub(crate) fn use_of(target: &Raw, volumes: Fact<Vec<VolumeLocation>>) -> DeviceUse {
     let mut found = DeviceUse::default();
     let volumes = match volumes {
         Ok(volumes) => volumes,
@@ -80,7 +80,7 @@ pub(crate) fn use_of(target: &Raw, volumes: Fact<Vec<Lies>>) -> DeviceUse {
     found
 }
 
-impl Lies {
+impl VolumeLocation {
     fn is_called(&self, name: &str) -> bool {
         let same = |own: &str| own.eq_ignore_ascii_case(name);
         same(&self.name) || self.mounted_at.iter().any(|point| same(&point.to_string_lossy()))
@@ -130,8 +130,8 @@ mod tests {
         }
     }
 
-    fn volumes() -> Fact<Vec<Lies>> {
-        let lies = |name: &str, mounted_at: &[&str], disks: &[u32]| Lies {
+    fn volumes() -> Fact<Vec<VolumeLocation>> {
+        let lies = |name: &str, mounted_at: &[&str], disks: &[u32]| VolumeLocation {
             name: format!(r"\\?\Volume{{{name}}}\"),
             mounted_at: mounted_at.iter().map(PathBuf::from).collect(),
             disks: Ok(disks.to_vec()),

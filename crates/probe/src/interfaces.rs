@@ -29,7 +29,7 @@ pub(crate) fn summed(
 
 /// An interface on the way to a server.
 #[cfg(any(windows, test))]
-pub(crate) struct Way {
+pub(crate) struct RouteInterface {
     pub(crate) index: u32,
     pub(crate) name: String,
     /// Whether it is hardware, and not made by software.
@@ -40,8 +40,8 @@ pub(crate) struct Way {
 /// The interface that all traffic with a server takes. `index` is the number of the one that packets leave by. SMB
 /// uses all cards towards the server (multichannel), and interfaces made by software may use any card.
 #[cfg(any(windows, test))]
-pub(crate) fn only_way(ways: impl Iterator<Item = Way>, index: u32) -> Result<String, String> {
-    let (towards, others): (Vec<Way>, Vec<Way>) =
+pub(crate) fn only_way(ways: impl Iterator<Item = RouteInterface>, index: u32) -> Result<String, String> {
+    let (towards, others): (Vec<RouteInterface>, Vec<RouteInterface>) =
         ways.filter(|way| way.index == index || way.hardware && way.up).partition(|way| way.index == index);
     match (towards.into_iter().next(), others.first()) {
         (None, _) => Err("packets to the server stay in this machine".to_owned()),
@@ -55,8 +55,8 @@ pub(crate) fn only_way(ways: impl Iterator<Item = Way>, index: u32) -> Result<St
 mod tests {
     use super::*;
 
-    fn way(index: u32, name: &str, hardware: bool, up: bool) -> Way {
-        Way { index, name: name.to_owned(), hardware, up }
+    fn way(index: u32, name: &str, hardware: bool, up: bool) -> RouteInterface {
+        RouteInterface { index, name: name.to_owned(), hardware, up }
     }
 
     #[test]

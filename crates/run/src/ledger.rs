@@ -49,11 +49,11 @@ enum SamplingThread {
     /// On the conductor's thread: none of its sources can wait for a server.
     Here(Box<Probes>),
     /// On a separate thread.
-    Apart(Apart),
+    Apart(ThreadedSampler),
 }
 
 /// The conductor's side of a sampler on a separate thread.
-struct Apart {
+struct ThreadedSampler {
     orders: Sender<SamplerOrder>,
     /// CPU time of each sample when it is done, ns.
     answers: Receiver<u64>,
@@ -74,7 +74,7 @@ impl Sampler {
         let may_block = meters.may_block();
         let mut probes = Probes::begin(Arc::clone(shared), meters, Arc::clone(&ledger));
         let place = match may_block {
-            true => SamplingThread::Apart(Apart::begin(move |order| probes.follow(order), PATIENCE)?),
+            true => SamplingThread::Apart(ThreadedSampler::begin(move |order| probes.follow(order), PATIENCE)?),
             false => SamplingThread::Here(Box::new(probes)),
         };
         Ok(Sampler { place, schedule: Schedule::idle(), ledger })
@@ -147,12 +147,12 @@ impl Sampler {
     }
 }
 
-impl Apart {
+impl ThreadedSampler {
     /// Starts the thread; `follow` carries out an order.
     fn begin(
         mut follow: impl FnMut(SamplerOrder) -> u64 + Send + 'static,
         patience: Duration,
-    ) -> std::io::Result<Apart> {
+    ) -> std::io::Result<ThreadedSampler> {
         let (orders, orders_in) = channel();
         let (answers_out, answers) = channel();
         let work = move || {
@@ -164,7 +164,7 @@ impl Apart {
             }
         };
         fsdyno_os::thread::begin("ledger", STACK_BYTES, work)?;
-        Ok(Apart { orders, answers, outstanding: 0, patience })
+        Ok(ThreadedSampler { orders, answers, outstanding: 0, patience })
     }
 
     fn order(&mut self, order: SamplerOrder) {
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn rates_of_a_stage_count_from_its_start() {
-        let apart = Apart::begin(|_| 0, Duration::from_secs(1)).unwrap();
+        let apart = ThreadedSampler::begin(|_| 0, Duration::from_secs(1)).unwrap();
         let samples = vec![LedgerSample { moment: Moment::Begin, at_ms: 3, ..LedgerSample::default() }];
         let ledger = Arc::new(Mutex::new(Ledger { samples, ..Ledger::default() }));
         let mut sampler = Sampler { place: SamplingThread::Apart(apart), schedule: Schedule::idle(), ledger };
@@ -235,7 +235,7 @@ mod tests {
                 7
             }
         };
-        let apart = Apart::begin(follow, Duration::from_millis(20)).unwrap();
+        let apart = ThreadedSampler::begin(follow, Duration::from_millis(20)).unwrap();
         let mut sampler =
             Sampler { place: SamplingThread::Apart(apart), schedule: Schedule::begin(0), ledger: Arc::default() };
         sampler.begin_stage(0);

@@ -30,13 +30,13 @@ pub(crate) fn sample_of(members: &[Interval]) -> Sample {
 pub(crate) struct SteadyStateWindow {
     rule: SteadyState,
     samples: VecDeque<Sample>,
-    judged: Option<Judged>,
+    judged: Option<JudgedWindow>,
     attained: bool,
 }
 
 /// Slope or deviation, in the metric's unit and in the limit's.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Judged {
+struct JudgedWindow {
     value: f64,
     criterion: f64,
 }
@@ -68,7 +68,7 @@ impl SteadyStateWindow {
     }
 
     /// `None`: the mean is 0, so that there is no percentage.
-    fn judge(&self) -> Option<Judged> {
+    fn judge(&self) -> Option<JudgedWindow> {
         let metric = self.rule.metric;
         let values: Vec<f64> = self.samples.iter().filter_map(|sample| value_of(sample, metric)).collect();
         let count = values.len() as f64;
@@ -79,7 +79,7 @@ impl SteadyStateWindow {
             values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
         };
         let criterion = if self.rule.percent { 100.0 * value / mean } else { value };
-        criterion.is_finite().then_some(Judged { value, criterion })
+        criterion.is_finite().then_some(JudgedWindow { value, criterion })
     }
 
     pub(crate) fn record(&self) -> SteadyStateRecord {
@@ -155,11 +155,11 @@ mod tests {
     #[test]
     fn the_deviation_is_that_of_the_farthest() {
         let percent = window(rule(SteadyStateMetric::Bandwidth, false, 2.0, true), &[100, 101, 99]);
-        assert_eq!(percent.judged, Some(Judged { value: 1.0, criterion: 1.0 }));
+        assert_eq!(percent.judged, Some(JudgedWindow { value: 1.0, criterion: 1.0 }));
         assert!(percent.attained);
         let absolute = |limit| window(rule(SteadyStateMetric::Latency, false, limit, false), &[826, 1568, 669]);
         let value = 1568.0 - 3063.0 / 3.0;
-        assert_eq!(absolute(1.0).judged, Some(Judged { value, criterion: value }));
+        assert_eq!(absolute(1.0).judged, Some(JudgedWindow { value, criterion: value }));
         assert!(!absolute(547.0).attained, "the limit itself is too much");
         assert!(absolute(547.5).attained);
     }

@@ -6,7 +6,7 @@
 
 pub(crate) mod state;
 
-use fsdyno_drive::{Ended, Failure, Governor, Holds, JobClock, Loop, Parts, Verification, WorkerState};
+use fsdyno_drive::{Ended, Failure, Governor, Holds, JobClock, Loop, LoopParts, Verification, WorkerState};
 use fsdyno_job::{BlockSize, Direction, Job, Pacing};
 use fsdyno_os::errno::EINVAL;
 use fsdyno_results::{Note, Severity};
@@ -178,7 +178,7 @@ fn notes_of_reading_back(plan: &WorkerPlan, writes: u64, stopped_after: Option<u
 /// The generator of the reads, and the number of writes that they verify.
 fn generator(
     plan: &WorkerPlan,
-    parts: &mut Parts<'_>,
+    parts: &mut LoopParts<'_>,
     verifiable: Option<u64>,
 ) -> Result<(Generator, u64), WorkloadError> {
     let failed = parts.failed_writes();

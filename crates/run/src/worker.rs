@@ -19,7 +19,8 @@ use std::sync::Arc;
 use crate::control::Control;
 use fsdyno_drive::{
     DepthSearch, Ended, Equipment, FlowShare, Governor, Holds, IntervalMeter, JobClock, LatencySeries, LockedFiles,
-    LogBuffer, Loop, Parts, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd, WorkerState,
+    LogBuffer, Loop, LoopParts, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd,
+    WorkerState,
 };
 use fsdyno_engine::{EngineSetup, Names};
 use fsdyno_job::{Direction, EngineName, Fadvise, IoPriority, Job, PerDirection};
@@ -269,7 +270,7 @@ struct Task<'run> {
 }
 
 impl<'run> Worker<'run> for Task<'run> {
-    fn begin(&mut self, engine: &mut dyn Equipment) -> Option<Box<Parts<'run>>> {
+    fn begin(&mut self, engine: &mut dyn Equipment) -> Option<Box<LoopParts<'run>>> {
         let Task { index, shared, plan, verifiable, .. } = *self;
         let job = &plan.job;
         let generator = match &plan.replay {
@@ -348,7 +349,7 @@ impl<'run> Task<'run> {
         content: Option<Content>,
         series: Option<LatencySeries>,
         flow: Option<FlowShare>,
-    ) -> Box<Parts<'run>> {
+    ) -> Box<LoopParts<'run>> {
         let Task { index, shared, plan, files, .. } = *self;
         let (job, cell) = (&plan.job, &shared.cells[index]);
         let began_ns = engine.now_ns();
@@ -357,7 +358,7 @@ impl<'run> Task<'run> {
         let open_files = in_turn::open_files(plan, shared, files);
         let holds = holds(plan, flow, shared.take_locks(index), open_files.take_turns(), began_ns);
         let verification = verification::of_reads(plan).or_else(|| verification::of_backlog(plan));
-        Box::new(Parts {
+        Box::new(LoopParts {
             files: open_files,
             used: &plan.workload.files,
             generator,
@@ -517,13 +518,13 @@ fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, engine: &d
 
 /// The result of closing the files.
 #[derive(Default)]
-struct Closed {
+struct CloseResult {
     messages: Vec<String>,
     error: Option<JobError>,
     took_ns: u64,
 }
 
-impl Closed {
+impl CloseResult {
     fn added_to(self, mut end: WorkerEnd) -> WorkerEnd {
         end.messages.extend(self.messages);
         end.record.error = end.record.error.or(self.error);
@@ -533,10 +534,10 @@ impl Closed {
 }
 
 /// Closes the files, with errors as errors of the job; then removes them with `unlink`.
-fn close(plan: &WorkerPlan, files: Vec<OpenFile>, cell: &WorkerCell) -> Closed {
+fn close(plan: &WorkerPlan, files: Vec<OpenFile>, cell: &WorkerCell) -> CloseResult {
     let clock = RealClock::shared();
     let began_ns = clock.now_ns();
-    let mut closed = Closed::default();
+    let mut closed = CloseResult::default();
     for (index, file) in files.into_iter().enumerate() {
         cell.turns_to(index);
         if let Err(error) = file.close() {

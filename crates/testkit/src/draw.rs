@@ -18,7 +18,7 @@ pub fn cases(usual: u64) -> impl Iterator<Item = (u64, Draw)> {
 
 /// The work of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Does {
+pub enum TestWork {
     /// Reads.
     Read,
     /// Writes, with a sync at the end.
@@ -39,7 +39,7 @@ pub struct Test<'a> {
     /// Name of the test.
     pub pattern: &'a str,
     /// What the test does.
-    pub does: Does,
+    pub does: TestWork,
     /// Requests in flight.
     pub depth: u32,
     /// Bytes of each request.
@@ -122,8 +122,8 @@ impl Draw {
         };
         let nothing = fate == "nothing";
         match test.does {
-            Does::Phase => Row { phase: Some(self.phase(test, shape, (error, nothing))), ..row },
-            Does::Command => {
+            TestWork::Phase => Row { phase: Some(self.phase(test, shape, (error, nothing))), ..row },
+            TestWork::Command => {
                 let phase = Some(self.command(test, shape, (error, nothing)));
                 Row { phase, tree: Some(self.tree()), ..row }
             }
@@ -142,14 +142,14 @@ impl Draw {
         job.setup.block_sizes.write = (test.block_bytes, test.block_bytes);
         let mean_ns = (f64::from(test.depth) * shape.filled).max(1.0) * 2e9 / ios.max(1) as f64;
         let mut whole = latency(mean_ns, shape.tail, ios);
-        let moved = if test.does == Does::Read { &mut job.directions.read } else { &mut job.directions.write };
+        let moved = if test.does == TestWork::Read { &mut job.directions.read } else { &mut job.directions.write };
         (moved.ios, moved.bytes, moved.runtime_ms) = (ios, ios * test.block_bytes, if nothing { 0 } else { 2000 });
-        if test.does == Does::SyncedWrite {
+        if test.does == TestWork::SyncedWrite {
             job.sync.ios = ios;
             job.sync.lat = std::mem::replace(&mut whole, latency(900.0, 1, ios));
             job.plan.sync_every_writes = 1;
         }
-        if test.does == Does::Write && !nothing {
+        if test.does == TestWork::Write && !nothing {
             job.close_ns = Some(self.below(3) * 200_000_000);
             job.final_sync_ns = Some(1_000_000);
         }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use fsdyno_results::Study;
 use tempfile::TempDir;
 
-use crate::{Ran, Running, directory, program};
+use crate::{RunResult, Running, directory, program};
 
 /// Words of a command line: one line split at blanks, or a list.
 pub trait Words {
@@ -153,7 +153,7 @@ impl Place {
 
     /// Runs the program to its end.
     #[track_caller]
-    pub fn run<W: Words + ?Sized>(&self, words: &W) -> Ran {
+    pub fn run<W: Words + ?Sized>(&self, words: &W) -> RunResult {
         self.start(words).finish()
     }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Ran {
+pub struct RunResult {
     /// `None`: killed by a signal.
     pub status: Option<i32>,
     /// What it printed.
@@ -14,10 +14,10 @@ pub struct Ran {
     pub stderr: String,
 }
 
-impl Ran {
+impl RunResult {
     /// Requires exit status 0.
     #[track_caller]
-    pub fn good(self) -> Ran {
+    pub fn good(self) -> RunResult {
         assert_eq!(self.status, Some(0), "{}\n{}", self.stdout, self.stderr);
         self
     }

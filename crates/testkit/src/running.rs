@@ -8,7 +8,7 @@ use std::time::Duration;
 use fsdyno_os::clock::{Clock, RealClock};
 use tempfile::TempDir;
 
-use crate::Ran;
+use crate::RunResult;
 
 /// Time after which a program counts as hung, ns: longer than anything may take, whose stated bound is a minute and a
 /// half.
@@ -40,7 +40,7 @@ fn is_reached_within(limit_ns: u64, mut reached: impl FnMut() -> bool) -> bool {
 ///
 /// A worker of fio's has its own session: if it hangs it outlives its program, and a pipe that it holds open would
 /// never end.
-pub fn run_within(limit: Duration, command: &mut Command, directory: &Path) -> Option<Ran> {
+pub fn run_within(limit: Duration, command: &mut Command, directory: &Path) -> Option<RunResult> {
     let mut running = Running::start(command.current_dir(directory).stdin(Stdio::null()));
     let limit_ns = u64::try_from(limit.as_nanos()).expect("a limit of minutes");
     if is_reached_within(limit_ns, || running.is_over()) {
@@ -158,16 +158,16 @@ impl Running {
 
     /// Waits for the end.
     #[track_caller]
-    pub fn finish(self) -> Ran {
+    pub fn finish(self) -> RunResult {
         self.finish_with_signal().1
     }
 
     /// The same, with the status as a shell reports it: `128 + N` if signal N has killed it.
     #[track_caller]
-    pub fn finish_with_signal(mut self) -> (i32, Ran) {
+    pub fn finish_with_signal(mut self) -> (i32, RunResult) {
         wait_until("end", || self.is_over());
         let status = self.child.wait().expect("it has ended");
-        let ran = Ran { status: status.code(), stdout: self.stdout(), stderr: self.stderr() };
+        let ran = RunResult { status: status.code(), stdout: self.stdout(), stderr: self.stderr() };
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
         let killed = || 128 + fsdyno_os::process::ended_by_signal(status).expect("no status means a signal");
         (ran.status.unwrap_or_else(killed), ran)

@@ -9,7 +9,7 @@ use crate::op::Op;
 use crate::pool::Stores;
 use crate::random::Slot;
 use crate::verify::Seal;
-use pieces::Pieces;
+use pieces::BlockMaker;
 
 pub use pieces::RepeatedBlocks;
 
@@ -21,7 +21,7 @@ pub struct Content {
     stream: Xoshiro256PlusPlus,
     seal: Option<Box<Sealing>>,
     restore: Option<Box<Restoring>>,
-    pieces: Option<Box<Pieces>>,
+    pieces: Option<Box<BlockMaker>>,
 }
 
 /// For buffers that reads also use: the content is restored before each write.
@@ -111,7 +111,7 @@ impl Content {
             Some(bytes) if !bytes.is_empty() => Initial::Repeat(bytes.clone()),
             _ => Initial::Random,
         };
-        let pieces = Pieces::new(content, seed).map(Box::new);
+        let pieces = BlockMaker::new(content, seed).map(Box::new);
         let mode = match initial {
             _ if pieces.is_some() => Mode::Other(Other::Pieces),
             Initial::Random if content.refill => Mode::Other(Other::Refill),

@@ -50,7 +50,7 @@ pub(crate) struct DeviceZones {
 
 /// Where a request goes, relative to the first zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
+pub(crate) struct ZonePlacement {
     pub(crate) offset: u64,
     pub(crate) length: u64,
     /// Where a sequence continues.
@@ -69,11 +69,11 @@ impl DeviceZones {
     }
 
     /// The place of a read that was to be at `offset`; `None`: nothing that was written is left to read.
-    pub(crate) fn read(&mut self, offset: u64, length: u64, least: u64, random: bool) -> Option<Placed> {
+    pub(crate) fn read(&mut self, offset: u64, length: u64, least: u64, random: bool) -> Option<ZonePlacement> {
         let asked = self.index_of(offset)?;
         let zone = self.zones[asked];
         if zone.kind == ZoneKind::Conventional || self.rules.reads_beyond {
-            return Some(Placed { offset, length, next: offset + length });
+            return Some(ZonePlacement { offset, length, next: offset + length });
         }
         let within = offset - self.start_of(asked);
         if within + least <= zone.written {
@@ -94,22 +94,22 @@ impl DeviceZones {
     }
 
     /// A read at `within` of a zone, up to its write pointer.
-    fn placed(&self, index: usize, within: u64, length: u64, least: u64) -> Placed {
+    fn placed(&self, index: usize, within: u64, length: u64, least: u64) -> ZonePlacement {
         let written = self.zones[index].written;
         let length = if within + length <= written { length } else { (written - within) / least * least };
         let offset = self.start_of(index) + within;
         let ends = within + length + least > written && self.zones[index].kind == ZoneKind::Sequential;
-        Placed { offset, length, next: if ends { self.next_zone(index) } else { offset + length } }
+        ZonePlacement { offset, length, next: if ends { self.next_zone(index) } else { offset + length } }
     }
 
     /// The place of a write that was to be at `offset`; `None`: no zone can be written.
-    pub(crate) fn write(&mut self, offset: u64, length: u64, least: u64) -> Option<Placed> {
+    pub(crate) fn write(&mut self, offset: u64, length: u64, least: u64) -> Option<ZonePlacement> {
         let index = self.writable(offset, least)?;
         let start = self.start_of(index);
         if self.zones[index].kind == ZoneKind::Conventional {
             let offset = offset.max(start);
             let length = length.min(start + self.rules.zone_bytes - offset);
-            return Some(Placed { offset, length, next: offset + length });
+            return Some(ZonePlacement { offset, length, next: offset + length });
         }
         let is_due = self.reset_is_due();
         let Zone { written, capacity, .. } = self.zones[index];
@@ -134,7 +134,7 @@ impl DeviceZones {
             self.after = Some(self.action(OpKind::ZoneFinish, index));
         }
         let offset = start + within;
-        Some(Placed { offset, length, next: if rest < least { self.next_zone(index) } else { offset + length } })
+        Some(ZonePlacement { offset, length, next: if rest < least { self.next_zone(index) } else { offset + length } })
     }
 
     /// The zone for a write that was to be at `offset`: another one if it cannot be written, or if no further zone may

@@ -6,7 +6,7 @@ use crate::block_map::BlockMap;
 use crate::device_zones::DeviceZones;
 use crate::op::{Op, OpKind};
 use crate::random::{Seeds, Slot, Stream};
-use crate::random_map::Cover;
+use crate::random_map::RepeatGuard;
 use crate::sizes::Sizes;
 use crate::spread::{Ranks, Sequence, Zones};
 use crate::strided::{Strided, StridedWindow};
@@ -25,7 +25,7 @@ pub(crate) struct File {
     /// Bytes of the requests since the file started over.
     passed: u64,
     /// One cover for each map; or a single one that allows repetitions. Empty for files that are read in sequence.
-    covers: Box<[Cover]>,
+    covers: Box<[RepeatGuard]>,
     ranks: Option<Ranks>,
     /// `trimwrite`: whether the last request was a trim, so that its write comes next.
     pub(crate) trimmed: bool,
@@ -212,9 +212,9 @@ impl Placement {
             if window >= self.unit_min {
                 file.ranks = Ranks::new(&pattern.distribution, window / self.unit_min, &range.name, &self.seeds);
             }
-            let cover = |&map: &Direction| Cover::of(workload, map, window / self.units[map], number, seed);
+            let cover = |&map: &Direction| RepeatGuard::of(workload, map, window / self.units[map], number, seed);
             file.covers = match maps.is_empty() {
-                true => Box::new([Cover::None]),
+                true => Box::new([RepeatGuard::None]),
                 false => maps.iter().map(cover).collect(),
             };
         }
@@ -296,7 +296,7 @@ impl Placement {
             return Some(Spot { offset: file.start + placed.offset, length: placed.length, wrapped: found.wrapped });
         }
         if found.random
-            && let Cover::Map(map) = &mut file.covers[self.cover_of[direction]]
+            && let RepeatGuard::Map(map) = &mut file.covers[self.cover_of[direction]]
         {
             let unit = self.units[direction];
             let block = (found.offset - file.window.start) / unit;
@@ -319,7 +319,7 @@ impl Placement {
         let whole = file.ranks.is_none() && self.sequence.is_none() && self.zones.is_none() && self.strided.is_none();
         let one_way = !self.sizes_by_sequence && !self.writes_follow && self.skip == 0 && self.per_draw == 1;
         let narrow = matches!(self.offsets, Stream::Narrow(_));
-        let known = matches!(file.covers.get(self.cover_of[direction]), Some(Cover::Map(_) | Cover::None));
+        let known = matches!(file.covers.get(self.cover_of[direction]), Some(RepeatGuard::Map(_) | RepeatGuard::None));
         whole && one_way && narrow && known && self.random && self.random_percent[direction] >= 100
     }
 
@@ -334,7 +334,7 @@ impl Placement {
         let (sizes, cover) = (&mut sizes[direction], &mut file.covers[cover_of[direction]]);
         // Without a map, the last request may begin where only the smallest size fits.
         let blocks = match cover {
-            Cover::None if mapped >= sizes.min() => (mapped - sizes.min()) / unit + 1,
+            RepeatGuard::None if mapped >= sizes.min() => (mapped - sizes.min()) / unit + 1,
             _ => mapped / unit,
         };
         let bytes = if self.ends_by_bytes { bytes.min(mapped.saturating_sub(file.passed)) } else { bytes };
@@ -346,7 +346,7 @@ impl Placement {
             let before = *stream;
             let drawn = stream.below(blocks);
             let block = match cover {
-                Cover::Map(map) => map.free_from(drawn),
+                RepeatGuard::Map(map) => map.free_from(drawn),
                 _ => Some(drawn),
             };
             let spot = block.and_then(|block| Some((block, sizes.draw(mapped - block * unit)?)));
@@ -354,7 +354,7 @@ impl Placement {
                 *stream = before;
                 break;
             };
-            if let Cover::Map(map) = cover {
+            if let RepeatGuard::Map(map) = cover {
                 let cut = if self.follows_fio { None } else { Some(&*sizes) };
                 length = mark(map, block, length, unit, mapped - block * unit, mapped, cut);
             }
@@ -470,7 +470,7 @@ impl Placement {
         let file = &mut self.files[file];
         let (window, cover) = (file.window, &mut file.covers[self.cover_of[direction]]);
         let blocks = match cover {
-            Cover::None => window.length().checked_sub(smallest)? / unit + 1,
+            RepeatGuard::None => window.length().checked_sub(smallest)? / unit + 1,
             _ => window.length() / unit,
         };
         if let Some(ranks) = &mut file.ranks {

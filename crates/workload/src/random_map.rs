@@ -10,7 +10,7 @@ use crate::workload::Workload;
 
 /// What prevents random blocks of one size from repeating.
 #[derive(Clone, Debug)]
-pub(crate) enum Cover {
+pub(crate) enum RepeatGuard {
     /// Nothing: blocks may repeat.
     None,
     /// A permutation, for blocks of one size.
@@ -20,27 +20,27 @@ pub(crate) enum Cover {
     Lfsr(Lfsr),
 }
 
-impl Cover {
+impl RepeatGuard {
     /// The cover for one map of the file with this number; `map` is a direction that uses this map.
-    pub(crate) fn of(workload: &Workload, map: Direction, blocks: u64, file: u64, seed: u64) -> Cover {
+    pub(crate) fn of(workload: &Workload, map: Direction, blocks: u64, file: u64, seed: u64) -> RepeatGuard {
         if blocks == 0 {
-            return Cover::None;
+            return RepeatGuard::None;
         }
         match workload.pattern.generator {
-            Some(RandomGenerator::Lfsr) => Cover::Lfsr(Lfsr::new(blocks, seed)),
-            _ if workload.remembers_blocks(map) => Cover::Map(BlockMap::new(blocks)),
-            _ => Cover::Permutation(Permutation::new(blocks, permutation_seed(seed, file))),
+            Some(RandomGenerator::Lfsr) => RepeatGuard::Lfsr(Lfsr::new(blocks, seed)),
+            _ if workload.remembers_blocks(map) => RepeatGuard::Map(BlockMap::new(blocks)),
+            _ => RepeatGuard::Permutation(Permutation::new(blocks, permutation_seed(seed, file))),
         }
     }
 
     /// Begins again; with `repeats` in the order of the first time.
     pub(crate) fn restart(&mut self, repeats: bool) {
         match self {
-            Cover::None => {}
-            Cover::Permutation(permutation) if repeats => permutation.first_pass(),
-            Cover::Permutation(permutation) => permutation.next_pass(),
-            Cover::Map(map) => map.clear(),
-            Cover::Lfsr(register) => register.reset(),
+            RepeatGuard::None => {}
+            RepeatGuard::Permutation(permutation) if repeats => permutation.first_pass(),
+            RepeatGuard::Permutation(permutation) => permutation.next_pass(),
+            RepeatGuard::Map(map) => map.clear(),
+            RepeatGuard::Lfsr(register) => register.reset(),
         }
     }
 
@@ -56,7 +56,7 @@ impl Cover {
                 Some(_) => {
                     // The map has returned the next free block, so that no block is free between the draw and the end
                     // of the window.
-                    let Cover::Map(map) = self else { continue };
+                    let RepeatGuard::Map(map) = self else { continue };
                     match map.free_from(0).filter(|block| *block < blocks) {
                         Some(block) => return Some(block),
                         None => map.clear(),
@@ -70,10 +70,10 @@ impl Cover {
     /// Draws a block that has not come yet; `None` when all have come.
     pub(crate) fn draw(&mut self, stream: &mut Stream, blocks: u64) -> Option<u64> {
         match self {
-            Cover::None => Some(stream.below(blocks)),
-            Cover::Permutation(permutation) => permutation.draw(),
-            Cover::Map(map) => map.free_from(stream.below(blocks)),
-            Cover::Lfsr(register) => register.draw(),
+            RepeatGuard::None => Some(stream.below(blocks)),
+            RepeatGuard::Permutation(permutation) => permutation.draw(),
+            RepeatGuard::Map(map) => map.free_from(stream.below(blocks)),
+            RepeatGuard::Lfsr(register) => register.draw(),
         }
     }
 }

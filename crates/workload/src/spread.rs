@@ -9,7 +9,7 @@ use fsdyno_job::{Direction, Distribution, PerDirection};
 
 use crate::random::{Seeds, Slot, SumDraws, Tausworthe, name_hash, scaled};
 use curve::{Curve, Table};
-use means::Sums;
+use means::DrawSums;
 
 /// Draws the ranks of one file and scatters them over its blocks.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Ranks {
     /// A table of the curve, if it is worth its memory.
     table: Option<Table>,
     /// The draws of a normal distribution, if they are made ahead.
-    sums: Option<Box<Sums>>,
+    sums: Option<Box<DrawSums>>,
     blocks: u64,
     seed: u64,
     stream: Tausworthe,
@@ -71,8 +71,8 @@ impl Ranks {
         }
     }
 
-    fn sums_from_first(&self, width: u64) -> Sums {
-        Sums::new(Tausworthe::new(self.seed), self.blocks + 1, width > 0)
+    fn sums_from_first(&self, width: u64) -> DrawSums {
+        DrawSums::new(Tausworthe::new(self.seed), self.blocks + 1, width > 0)
     }
 
     fn seeded(distribution: &Distribution, blocks: u64, seed: u64) -> Option<Self> {

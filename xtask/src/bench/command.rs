@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::pairs::{alternate, median};
-use super::tool::{self, Tool, Wrapped};
+use super::tool::{self, RunWrapper, Tool};
 
 /// Runs of the command on each side of a pair.
 const RUNS: usize = 20;
@@ -45,7 +45,7 @@ pub(super) fn cost(ours: &Tool, directory: &Path, pairs: usize) -> Result<Comman
 fn timed(ours: &Tool, directory: &Path) -> Result<Side, String> {
     let words = format!("time . --rounds={RUNS} --memory=none --quiet --no-store --json -- {PROGRAM}");
     let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-    let run = tool::run(ours, &words, directory, Wrapped::Bare)?;
+    let run = tool::run(ours, &words, directory, RunWrapper::Bare)?;
     let document: Value = serde_json::from_str(&run.stdout).map_err(|error| format!("stdout: {error}"))?;
     let rows = document["rows"].as_array().ok_or("the study has no rows")?;
     let walls = rows.iter().map(|row| Some(row["phase"]["elapsed_ns"].as_f64()? / 1e6)).collect::<Option<Vec<f64>>>();

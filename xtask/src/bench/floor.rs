@@ -32,7 +32,7 @@ pub(super) fn compare(
     words.extend([format!("--iodepth={DEPTH}"), format!("--number_ios={reads}"), "--output-format=json".to_owned()]);
     let (bare, ours) = alternate(5, true, |is_ours| {
         if is_ours {
-            let run = tool::run(ours, &words, directory, tool::Wrapped::Pinned(processor))?;
+            let run = tool::run(ours, &words, directory, tool::RunWrapper::Pinned(processor))?;
             return Ok(tool::job_cost(&run.stdout)?.cpu_ns);
         }
         let mut command = Command::new("taskset");

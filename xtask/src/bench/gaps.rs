@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::cases::Quantile;
 use super::table::Line;
-use super::tool::{self, Tool, Wrapped};
+use super::tool::{self, RunWrapper, Tool};
 
 /// One line for each quantile.
 pub(super) fn lines(
@@ -18,7 +18,7 @@ pub(super) fn lines(
         "--name=gaps --thread --ioengine=null --rw=randread --size=64g --time_based --runtime={runtime_ms}ms \
          --write_lat_log=gaps --log_offset=1 --log_issue_time=1 {words}"
     );
-    tool::run(ours, &super::counting::split(&words), directory, Wrapped::Bare)?;
+    tool::run(ours, &super::counting::split(&words), directory, RunWrapper::Bare)?;
     let log = directory.join("gaps_clat.1.log");
     let text = std::fs::read_to_string(&log).map_err(|error| format!("{}: {error}", log.display()))?;
     let gaps = gaps_us(&text).ok_or_else(|| format!("{}: not a log of starts", log.display()))?;

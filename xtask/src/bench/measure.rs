@@ -10,7 +10,7 @@ use super::floor;
 use super::gaps;
 use super::pairs::{self, Pairs};
 use super::table::{self, Better, Line};
-use super::tool::{self, JobCost, Tool, Wrapped};
+use super::tool::{self, JobCost, RunWrapper, Tool};
 
 /// Size of the file that the jobs read, bytes.
 const FILE_BYTES: usize = 256 << 20;
@@ -117,7 +117,7 @@ impl Bench {
         words.extend(["--time_based", "--output-format=json"].map(str::to_owned));
         // Many jobs share all processors.
         let many = words.iter().any(|word| word.starts_with("--numjobs="));
-        let wrapped = if many { Wrapped::Bare } else { Wrapped::Pinned(self.processors - 1) };
+        let wrapped = if many { RunWrapper::Bare } else { RunWrapper::Pinned(self.processors - 1) };
         let (fio, ours) = self.alternate(self.rounds, |tool| {
             let run = tool::run(tool, &words, &self.directory, wrapped)?;
             tool::job_cost(&run.stdout)
@@ -148,7 +148,7 @@ impl Bench {
     fn start(&self) -> Result<Line, String> {
         let words = null_words("--rw=randread --number_ios=1");
         let (fio, ours) = self.alternate(self.rounds, |tool| {
-            let run = tool::run(tool, &words, &self.directory, Wrapped::Bare)?;
+            let run = tool::run(tool, &words, &self.directory, RunWrapper::Bare)?;
             Ok(run.wall.as_secs_f64() * 1e3)
         })?;
         Ok(paired("wall, ms", Better::Less, &Pairs { fio, ours }, START))
@@ -158,7 +158,7 @@ impl Bench {
         let (seconds, rounds) = if self.quick { (1, 1) } else { (3, 5) };
         let words = null_words(&format!("--rw=randread --numjobs=16 --time_based --runtime={seconds}"));
         let (fio, ours) = self.alternate(rounds, |tool| {
-            let run = tool::run(tool, &words, &self.directory, Wrapped::Bare)?;
+            let run = tool::run(tool, &words, &self.directory, RunWrapper::Bare)?;
             Ok((run.wall.as_secs_f64() - f64::from(seconds)) * 1e3)
         })?;
         Ok(paired("wall beyond the runtime, ms", Better::Less, &Pairs { fio, ours }, SIXTEEN_JOBS))
@@ -171,7 +171,7 @@ impl Bench {
         let path = self.directory.join("sections.fio");
         std::fs::write(&path, sections).map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
         let peak = |tool: &Tool| {
-            let run = tool::run(tool, &words, &self.directory, Wrapped::Timed)?;
+            let run = tool::run(tool, &words, &self.directory, RunWrapper::Timed)?;
             run.memory_mib.ok_or_else(|| "GNU time is not installed".to_owned())
         };
         let (fio, ours) = self.alternate(1, peak)?;
@@ -180,7 +180,7 @@ impl Bench {
 
     fn many_jobs(&self, jobs: u32, wall: Target, memory: Target, recorded_fio: &str) -> Result<Vec<Line>, String> {
         let words = null_words(&format!("--rw=randread --size=4k --numjobs={jobs} --group_reporting"));
-        let run = tool::run(&self.ours, &words, &self.directory, Wrapped::Timed)?;
+        let run = tool::run(&self.ours, &words, &self.directory, RunWrapper::Timed)?;
         let recorded = Some(format!("{recorded_fio} (recorded)"));
         let wall = single("wall, s", None, run.wall.as_secs_f64(), wall);
         let peak = run.memory_mib.ok_or("GNU time is not installed")?;
@@ -204,7 +204,7 @@ impl Bench {
         };
         let (fio, ours) = self.alternate(rounds, |tool| {
             gone(&path);
-            Ok(tool::run(tool, &words, &self.directory, Wrapped::Bare)?.wall.as_secs_f64())
+            Ok(tool::run(tool, &words, &self.directory, RunWrapper::Bare)?.wall.as_secs_f64())
         })?;
         gone(&path);
         let start = std::time::Instant::now();

@@ -51,7 +51,7 @@ pub(super) struct Run {
 
 /// How a run is wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wrapped {
+pub(super) enum RunWrapper {
     /// Not at all: the wall time is the tool's alone.
     Bare,
     /// By GNU time, for the peak of memory.
@@ -61,16 +61,16 @@ pub(super) enum Wrapped {
 }
 
 /// Runs the tool in `directory` to its end.
-pub(super) fn run(tool: &Tool, words: &[String], directory: &Path, wrapped: Wrapped) -> Result<Run, String> {
+pub(super) fn run(tool: &Tool, words: &[String], directory: &Path, wrapped: RunWrapper) -> Result<Run, String> {
     let cost_file = directory.join("cost.txt");
     let mut command = match wrapped {
-        Wrapped::Bare => Command::new(&tool.program),
-        Wrapped::Timed => {
+        RunWrapper::Bare => Command::new(&tool.program),
+        RunWrapper::Timed => {
             let mut command = Command::new("time");
             command.args(["-f", "%M", "-o"]).arg(&cost_file).arg(&tool.program);
             command
         }
-        Wrapped::Pinned(processor) => {
+        RunWrapper::Pinned(processor) => {
             let mut command = Command::new("taskset");
             command.args(["-c", &processor.to_string()]).arg(&tool.program);
             command
@@ -85,7 +85,7 @@ pub(super) fn run(tool: &Tool, words: &[String], directory: &Path, wrapped: Wrap
         let first = stderr.lines().next().unwrap_or("without a word");
         return Err(format!("{} ended with {}: {first}", tool.name, output.status));
     }
-    let memory_mib = (wrapped == Wrapped::Timed).then(|| peak_mib(&cost_file)).flatten();
+    let memory_mib = (wrapped == RunWrapper::Timed).then(|| peak_mib(&cost_file)).flatten();
     Ok(Run { stdout: String::from_utf8_lossy(&output.stdout).into_owned(), wall, memory_mib })
 }
 

@@ -11,14 +11,14 @@ use super::lines::Target;
 const PROVED: &str = "too-short";
 
 /// One run and its findings.
-pub(super) struct Judged {
+pub(super) struct JudgedRun {
     pub(super) target: &'static Target,
     /// The line, or the row in a study.
     pub(super) what: String,
     pub(super) findings: Vec<Finding>,
 }
 
-impl Judged {
+impl JudgedRun {
     /// Whether it was called invalid for a reason that its target does not explain.
     pub(super) fn invalid(&self) -> bool {
         self.doubtful().any(|finding| finding.severity == Severity::Invalid)
@@ -32,13 +32,13 @@ impl Judged {
 }
 
 /// Runs by trust, findings by id, and each relevant finding with its cause.
-pub(super) fn text(all: &[Judged]) -> String {
+pub(super) fn text(all: &[JudgedRun]) -> String {
     let mut out = String::new();
     write_all(&mut out, all);
     out
 }
 
-fn write_all(out: &mut String, all: &[Judged]) {
+fn write_all(out: &mut String, all: &[JudgedRun]) {
     let mut put = |line: std::fmt::Arguments<'_>| {
         let _ = writeln!(out, "{line}");
     };
@@ -73,7 +73,7 @@ fn write_all(out: &mut String, all: &[Judged]) {
 }
 
 /// A line of the first table.
-fn counts<'j>(name: &str, runs: impl Iterator<Item = &'j Judged>) -> String {
+fn counts<'j>(name: &str, runs: impl Iterator<Item = &'j JudgedRun>) -> String {
     let (mut by_trust, mut doubtful) = ([0u64; 3], 0u64);
     for one in runs {
         by_trust[Trust::of(&one.findings) as usize] += 1;
@@ -84,7 +84,7 @@ fn counts<'j>(name: &str, runs: impl Iterator<Item = &'j Judged>) -> String {
 }
 
 /// Findings of each severity, info first.
-fn by_id(all: &[Judged]) -> BTreeMap<&str, [u64; 3]> {
+fn by_id(all: &[JudgedRun]) -> BTreeMap<&str, [u64; 3]> {
     let mut by_id: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
     for finding in all.iter().flat_map(|one| &one.findings) {
         by_id.entry(&finding.id).or_default()[finding.severity as usize] += 1;
@@ -97,10 +97,10 @@ mod tests {
     use super::*;
     use crate::soak::lines::TARGETS;
 
-    fn judged(target: &str, id: &str, severity: Severity) -> Judged {
+    fn judged(target: &str, id: &str, severity: Severity) -> JudgedRun {
         let target = TARGETS.iter().find(|known| known.name == target).unwrap();
         let finding = Finding::new(id, severity, "its cause", String::new());
-        Judged { target, what: "--its line".into(), findings: vec![finding] }
+        JudgedRun { target, what: "--its line".into(), findings: vec![finding] }
     }
 
     #[test]

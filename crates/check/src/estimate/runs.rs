@@ -85,9 +85,9 @@ mod tests {
     use super::*;
 
     /// Random numbers: xorshift64, and the Box-Muller transform.
-    struct Chance(u64);
+    struct RandomNumbers(u64);
 
-    impl Chance {
+    impl RandomNumbers {
         fn even(&mut self) -> f64 {
             self.0 ^= self.0 << 13;
             self.0 ^= self.0 >> 7;
@@ -102,7 +102,7 @@ mod tests {
 
     /// The variation of the seconds of a test, and of its runs.
     #[derive(Clone, Copy)]
-    struct World {
+    struct RunVariation {
         /// Correlation of a second with the previous one.
         rho: f64,
         /// Standard deviation from run to run.
@@ -111,19 +111,19 @@ mod tests {
         burst: f64,
     }
 
-    const WORLDS: [World; 8] = [
-        World { rho: 0.0, shift: 0.0, burst: 0.0 },
-        World { rho: 0.5, shift: 0.0, burst: 0.0 },
-        World { rho: 0.8, shift: 0.0, burst: 0.0 },
-        World { rho: 0.95, shift: 0.0, burst: 0.0 },
-        World { rho: 0.0, shift: 0.05, burst: 0.0 },
-        World { rho: 0.8, shift: 0.05, burst: 0.0 },
-        World { rho: 0.0, shift: 0.03, burst: 0.05 },
-        World { rho: 0.8, shift: 0.1, burst: 0.0 },
+    const WORLDS: [RunVariation; 8] = [
+        RunVariation { rho: 0.0, shift: 0.0, burst: 0.0 },
+        RunVariation { rho: 0.5, shift: 0.0, burst: 0.0 },
+        RunVariation { rho: 0.8, shift: 0.0, burst: 0.0 },
+        RunVariation { rho: 0.95, shift: 0.0, burst: 0.0 },
+        RunVariation { rho: 0.0, shift: 0.05, burst: 0.0 },
+        RunVariation { rho: 0.8, shift: 0.05, burst: 0.0 },
+        RunVariation { rho: 0.0, shift: 0.03, burst: 0.05 },
+        RunVariation { rho: 0.8, shift: 0.1, burst: 0.0 },
     ];
 
     /// A run's mean, and the interval that it would have if its seconds were independent.
-    fn run(world: World, chance: &mut Chance) -> (f64, f64) {
+    fn run(world: RunVariation, chance: &mut RandomNumbers) -> (f64, f64) {
         const SECONDS: usize = 30;
         let level = (world.shift * chance.normal()).exp();
         let mut state = chance.normal();
@@ -138,7 +138,7 @@ mod tests {
         (mean, 1.96 * (square / SECONDS as f64).sqrt())
     }
 
-    fn runs(world: World, count: usize, chance: &mut Chance) -> (Runs, Interval) {
+    fn runs(world: RunVariation, count: usize, chance: &mut RandomNumbers) -> (Runs, Interval) {
         let all: Vec<(f64, f64)> = (0..count).map(|_| run(world, chance)).collect();
         let mean = all.iter().map(|run| run.0).sum::<f64>() / count as f64;
         let half = (all.iter().map(|run| run.1 * run.1).sum::<f64>()).sqrt() / count as f64;
@@ -151,7 +151,7 @@ mod tests {
         const CASES: usize = 4000;
         for (index, world) in WORLDS.into_iter().enumerate() {
             for count in [3, 5, 8] {
-                let mut chance = Chance(0x9e37_79b9_7f4a_7c15 ^ (index * 100 + count) as u64);
+                let mut chance = RandomNumbers(0x9e37_79b9_7f4a_7c15 ^ (index * 100 + count) as u64);
                 let held = (0..CASES).filter(|_| {
                     let (runs, within) = runs(world, count, &mut chance);
                     runs.judged_interval(Some(within)).is_some_and(|found| found.low <= 1.0 && 1.0 <= found.high)
@@ -167,7 +167,7 @@ mod tests {
     fn wrong_verdicts_are_rare_although_each_run_is_looked_at() {
         const CASES: usize = 2000;
         for (index, world) in WORLDS.into_iter().enumerate() {
-            let mut chance = Chance(0x2545_f491_4f6c_dd1d ^ index as u64);
+            let mut chance = RandomNumbers(0x2545_f491_4f6c_dd1d ^ index as u64);
             let wrong = (0..CASES).filter(|_| {
                 let all: Vec<(f64, f64)> = (0..10).map(|_| run(world, &mut chance)).collect();
                 let verdict = (1..=10).map(|count| {

@@ -1,6 +1,6 @@
 use fsdyno_results::{Finding, Latency};
 use fsdyno_stats::median;
-use testkit::draw::{Does, Test as Drawn, cases, number_after};
+use testkit::draw::{Test as Drawn, TestWork, cases, number_after};
 
 use super::*;
 use crate::estimate::tests::{job, row};
@@ -300,8 +300,8 @@ fn no_answer_denies_its_runs() {
         let (limit, unit) = (draw.one_of(&[5, 20, 100, 1000]), if is_rate { "IOPS" } else { "ms" });
         let profile = profile(&format!("metric = \"{metric}\"\n{side} = {limit}\nunit = \"{unit}\""));
         let (rounds, per_s) = (draw.one_of(&[1, 2, 3, 6]), draw.one_of(&[3.0, 30.0, 90.0, 110.0, 400.0, 3000.0]));
-        let test =
-            Drawn { target: 0, pattern: "wal", does: Does::SyncedWrite, depth: 1, block_bytes: 4096, rounds, per_s };
+        let does = TestWork::SyncedWrite;
+        let test = Drawn { target: 0, pattern: "wal", does, depth: 1, block_bytes: 4096, rounds, per_s };
         let rows = draw.rounds(&test);
         let found = answer(&profile, &rows, None);
         let told = || format!("case {case}: {side} {limit} {unit}: {found:?}");

@@ -12,7 +12,7 @@ use fsdyno_results::{ActiveSpan, Histogram, JobRecord, JobSetup, Latency, Node, 
 use super::progress::Progress;
 use crate::agreement::Views;
 use crate::clocks::Offset;
-use crate::members::{self, Member, Seat};
+use crate::members::{self, Member, RankPartners};
 use crate::messages::{Ended, Message, Reached, Records, Round, Welcome};
 use crate::tree;
 use crate::{frames, joined};
@@ -83,7 +83,7 @@ fn seen(rank: u32) -> Reached {
 }
 
 /// A minute of reads and writes by one worker, with latencies from 60 µs to 30 ms.
-fn recorded(seats: &[Seat], rank: u32) -> Reached {
+fn recorded(seats: &[RankPartners], rank: u32) -> Reached {
     let mut job = JobRecord::new("mix", 1, JobSetup::default());
     job.group_reporting = true;
     for direction in [&mut job.directions.read, &mut job.directions.write] {

@@ -10,7 +10,7 @@ use fsdyno_workload::Op;
 
 use super::histograms::Histograms;
 use super::rows::{Chunk, LogRow};
-use super::windows::{Closing, Windows};
+use super::windows::{Windows, WindowsToClose};
 use super::writer::LogSender;
 use super::{CHUNK_HISTOGRAMS, CHUNK_ROWS, CHUNKS_MAX, WINDOW_CHUNK_ROWS, epoch_ms};
 use crate::control::Orders;
@@ -136,7 +136,7 @@ impl LogBuffer {
     /// request begins.
     pub(crate) fn look(&mut self, now_ns: u64, recorder: &Recorder, over: bool) {
         if now_ns >= self.due_ns() {
-            self.close_counted(if over { Closing::Overdue } else { Closing::Due }, now_ns, recorder);
+            self.close_counted(if over { WindowsToClose::Overdue } else { WindowsToClose::Due }, now_ns, recorder);
         }
         if now_ns >= self.handed_over_ns + HAND_OVER_NS {
             self.handed_over_ns = now_ns;
@@ -150,7 +150,7 @@ impl LogBuffer {
         let Some(origin_ns) = self.origin_ns else { return };
         let at_ns = now_ns.saturating_sub(origin_ns);
         Direction::ALL.into_iter().for_each(|direction| self.close_latencies(direction, at_ns));
-        self.close_counted(Closing::All, now_ns, recorder);
+        self.close_counted(WindowsToClose::All, now_ns, recorder);
         self.hand_over();
     }
 
@@ -187,7 +187,7 @@ impl LogBuffer {
 
     /// Closes the windows of the recorder's counters: rates and histograms.
     #[cold]
-    fn close_counted(&mut self, closing: Closing, now_ns: u64, recorder: &Recorder) {
+    fn close_counted(&mut self, closing: WindowsToClose, now_ns: u64, recorder: &Recorder) {
         let Some(at_ns) = self.origin_ns.map(|origin_ns| now_ns.saturating_sub(origin_ns)) else { return };
         let mut rates = Vec::with_capacity(6);
         if let Requests::Windows(windows) = &mut self.requests {

@@ -15,7 +15,7 @@ const END: u32 = 256;
 /// Returns the zlib stream of `data`.
 pub(super) fn zlib(data: &[u8]) -> Vec<u8> {
     // The header: a window of 32 KiB, the usual compression level.
-    let mut bits = Bits { out: vec![0x78, 0x9c], pending: 0, count: 0 };
+    let mut bits = BitStream { out: vec![0x78, 0x9c], pending: 0, count: 0 };
     // The block is the last one and uses the fixed codes.
     bits.put(0b011, 3);
     let mut seen = vec![None; 1 << HASH_BITS];
@@ -51,13 +51,13 @@ fn repeated(data: &[u8], at: usize, seen: &mut [Option<u32>]) -> Option<(usize, 
 }
 
 /// A bit stream, written from the lowest bit of each byte.
-struct Bits {
+struct BitStream {
     out: Vec<u8>,
     pending: u64,
     count: u32,
 }
 
-impl Bits {
+impl BitStream {
     fn put(&mut self, value: u32, bits: u32) {
         self.pending |= u64::from(value) << self.count;
         self.count += bits;

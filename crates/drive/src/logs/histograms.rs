@@ -3,12 +3,12 @@
 use fsdyno_job::{Direction, Logs, PerDirection};
 
 use super::rows::HistogramRow;
-use super::windows::{Closing, end_of_window};
+use super::windows::{WindowsToClose, end_of_window};
 use crate::recorder::Recorder;
 
 /// The counters of one direction at the start of the window.
 #[derive(Clone, Debug, Default)]
-struct Counted {
+struct WindowStart {
     buckets: Vec<u64>,
     bytes: u64,
     ios: u64,
@@ -21,7 +21,7 @@ pub(super) struct Histograms {
     /// Number of neighbouring buckets that are added up to one in the log.
     merged: usize,
     due_ns: u64,
-    then: PerDirection<Counted>,
+    then: PerDirection<WindowStart>,
 }
 
 impl Histograms {
@@ -46,7 +46,7 @@ impl Histograms {
     /// Closes the window: makes a row for each direction that has latencies in it.
     pub(super) fn close(
         &mut self,
-        closing: Closing,
+        closing: WindowsToClose,
         at_ns: u64,
         recorder: &Recorder,
         mut put: impl FnMut(HistogramRow),
@@ -57,7 +57,7 @@ impl Histograms {
         self.due_ns = end_of_window(at_ns, self.length_ns);
         for direction in Direction::ALL {
             let Some(buckets) = recorder.latency_buckets(direction) else { continue };
-            let now = Counted { buckets, bytes: recorder.bytes(direction), ios: recorder.completed(direction) };
+            let now = WindowStart { buckets, bytes: recorder.bytes(direction), ios: recorder.completed(direction) };
             let then = std::mem::replace(&mut self.then[direction], now);
             let now = &self.then[direction];
             if now.ios > then.ios {

@@ -2,7 +2,7 @@
 
 use fsdyno_job::WindowValue;
 
-use super::rows::{HistogramRow, LogRow, NO_SUBMISSION, Subject};
+use super::rows::{HistogramRow, LogRow, LoggedFigure, NO_SUBMISSION};
 
 /// The columns that not every log has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,13 +44,13 @@ pub(super) struct LineContent {
 impl LineContent {
     /// The entry of `row` in the log of `subject`; `None`: this log has no line for the row.
     #[inline]
-    pub(super) fn of(row: &LogRow, subject: Subject, style: &Style, epoch_ms: u64) -> Option<LineContent> {
+    pub(super) fn of(row: &LogRow, subject: LoggedFigure, style: &Style, epoch_ms: u64) -> Option<LineContent> {
         match *row {
             LogRow::Request { at_ns, offset, slat_ns, clat_ns, length, direction, priority } => {
-                if subject == Subject::Slat && slat_ns == NO_SUBMISSION {
+                if subject == LoggedFigure::Slat && slat_ns == NO_SUBMISSION {
                     return None;
                 }
-                let issued = matches!(subject, Subject::Slat | Subject::Clat);
+                let issued = matches!(subject, LoggedFigure::Slat | LoggedFigure::Clat);
                 Some(LineContent {
                     at_ms: at_ns / 1_000_000 + epoch_ms,
                     value: value_of_request(subject, length, slat_ns, clat_ns),
@@ -74,14 +74,14 @@ impl LineContent {
 
 /// The value of one I/O in the log of `subject`.
 #[inline]
-fn value_of_request(subject: Subject, length: u64, slat_ns: u64, clat_ns: u64) -> u64 {
+fn value_of_request(subject: LoggedFigure, length: u64, slat_ns: u64, clat_ns: u64) -> u64 {
     match subject {
         // fio prints thousands of bytes per second for single I/Os, although it prints KiB/s for windows.
-        Subject::Bandwidth => length.saturating_mul(1_000_000) / clat_ns.max(1),
-        Subject::Iops => 1,
-        Subject::Slat => slat_ns,
-        Subject::Lat if slat_ns != NO_SUBMISSION => slat_ns.saturating_add(clat_ns),
-        Subject::Clat | Subject::Lat | Subject::Histogram => clat_ns,
+        LoggedFigure::Bandwidth => length.saturating_mul(1_000_000) / clat_ns.max(1),
+        LoggedFigure::Iops => 1,
+        LoggedFigure::Slat => slat_ns,
+        LoggedFigure::Lat if slat_ns != NO_SUBMISSION => slat_ns.saturating_add(clat_ns),
+        LoggedFigure::Clat | LoggedFigure::Lat | LoggedFigure::Histogram => clat_ns,
     }
 }
 

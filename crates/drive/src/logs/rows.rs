@@ -8,7 +8,7 @@ pub(crate) const NO_SUBMISSION: u64 = u64::MAX;
 /// The figure that a log file contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Subject {
+pub enum LoggedFigure {
     /// KiB/s.
     Bandwidth,
     /// I/Os per second.
@@ -23,20 +23,26 @@ pub enum Subject {
     Histogram,
 }
 
-impl Subject {
+impl LoggedFigure {
     /// All subjects, in the order of their numbers.
-    pub const ALL: [Subject; 6] =
-        [Subject::Bandwidth, Subject::Iops, Subject::Slat, Subject::Clat, Subject::Lat, Subject::Histogram];
+    pub const ALL: [LoggedFigure; 6] = [
+        LoggedFigure::Bandwidth,
+        LoggedFigure::Iops,
+        LoggedFigure::Slat,
+        LoggedFigure::Clat,
+        LoggedFigure::Lat,
+        LoggedFigure::Histogram,
+    ];
 
     /// The suffix of the file's name, before its number.
     pub fn suffix(self) -> &'static str {
         match self {
-            Subject::Bandwidth => "bw",
-            Subject::Iops => "iops",
-            Subject::Slat => "slat",
-            Subject::Clat => "clat",
-            Subject::Lat => "lat",
-            Subject::Histogram => "clat_hist",
+            LoggedFigure::Bandwidth => "bw",
+            LoggedFigure::Iops => "iops",
+            LoggedFigure::Slat => "slat",
+            LoggedFigure::Clat => "clat",
+            LoggedFigure::Lat => "lat",
+            LoggedFigure::Histogram => "clat_hist",
         }
     }
 }
@@ -47,7 +53,7 @@ pub(crate) enum LogRow {
     /// One I/O: a line in each of the logs. `priority`: its own I/O priority; 0: that of its thread.
     Request { at_ns: u64, offset: u64, slat_ns: u64, clat_ns: u64, length: u64, direction: Direction, priority: u16 },
     /// One window: a line in one log.
-    Window { at_ms: u64, value: u64, largest: u64, subject: Subject, direction: Direction },
+    Window { at_ms: u64, value: u64, largest: u64, subject: LoggedFigure, direction: Direction },
 }
 
 /// The completion latencies of one direction in a window.

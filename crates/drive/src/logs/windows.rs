@@ -2,7 +2,7 @@
 
 use fsdyno_job::{Direction, PerDirection, Reporting};
 
-use super::rows::{LogRow, NO_SUBMISSION, Subject};
+use super::rows::{LogRow, LoggedFigure, NO_SUBMISSION};
 use crate::recorder::Recorder;
 
 /// Sum and largest value of one latency in a window, ns.
@@ -36,7 +36,7 @@ struct Latencies {
 /// The window of a rate: when it began, and the counters at that time.
 #[derive(Clone, Copy, Debug)]
 struct Rate {
-    subject: Subject,
+    subject: LoggedFigure,
     length_ns: u64,
     /// When the window closes, ns since the start of the measured part.
     due_ns: u64,
@@ -46,7 +46,7 @@ struct Rate {
 }
 
 impl Rate {
-    fn new(subject: Subject, length_ms: u32) -> Rate {
+    fn new(subject: LoggedFigure, length_ms: u32) -> Rate {
         let length_ns = u64::from(length_ms) * 1_000_000;
         Rate { subject, length_ns, due_ns: length_ns, opened_ms: 0, then: PerDirection::default() }
     }
@@ -60,7 +60,7 @@ impl Rate {
         self.due_ns = end_of_window(at_ns, self.length_ns);
         for direction in Direction::ALL {
             let (counter, unit) = match self.subject {
-                Subject::Bandwidth => (recorder.bytes(direction), 1024),
+                LoggedFigure::Bandwidth => (recorder.bytes(direction), 1024),
                 _ => (recorder.completed(direction), 1),
             };
             let done = counter - std::mem::replace(&mut self.then[direction], counter);
@@ -74,7 +74,7 @@ impl Rate {
 
 /// Which windows to close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Closing {
+pub(super) enum WindowsToClose {
     /// Windows that have ended.
     Due,
     /// Windows that ended a while ago, when no further request begins. What is still drained belongs to the last
@@ -84,13 +84,13 @@ pub(super) enum Closing {
     All,
 }
 
-impl Closing {
+impl WindowsToClose {
     /// Whether to close a window of this length.
     pub(super) fn closes(self, due_ns: u64, length_ns: u64, at_ns: u64) -> bool {
         match self {
-            Closing::Due => at_ns >= due_ns,
-            Closing::Overdue => at_ns >= due_ns + length_ns / 10,
-            Closing::All => true,
+            WindowsToClose::Due => at_ns >= due_ns,
+            WindowsToClose::Overdue => at_ns >= due_ns + length_ns / 10,
+            WindowsToClose::All => true,
         }
     }
 }
@@ -115,8 +115,8 @@ impl Windows {
         let length_ms = reporting.logs.window_ms;
         let length_ns = u64::from(length_ms) * 1_000_000;
         let first = Latencies { due_ns: length_ns, ..Latencies::default() };
-        let bandwidth = Rate::new(Subject::Bandwidth, length_ms.min(reporting.bandwidth_window_ms));
-        let iops = Rate::new(Subject::Iops, length_ms.min(reporting.iops_window_ms));
+        let bandwidth = Rate::new(LoggedFigure::Bandwidth, length_ms.min(reporting.bandwidth_window_ms));
+        let iops = Rate::new(LoggedFigure::Iops, length_ms.min(reporting.iops_window_ms));
         Windows { length_ns, latencies: PerDirection::all(first), rates: [bandwidth, iops] }
     }
 
@@ -140,9 +140,9 @@ impl Windows {
     pub(super) fn close_latencies(&mut self, direction: Direction, at_ns: u64, mut put: impl FnMut(LogRow)) {
         let window = &mut self.latencies[direction];
         let sums = [
-            (Subject::Slat, window.submitted, window.slat),
-            (Subject::Clat, window.count, window.clat),
-            (Subject::Lat, window.count, window.lat),
+            (LoggedFigure::Slat, window.submitted, window.slat),
+            (LoggedFigure::Clat, window.count, window.clat),
+            (LoggedFigure::Lat, window.count, window.lat),
         ];
         for (subject, count, sum) in sums.into_iter().filter(|(_, count, _)| *count > 0) {
             let mean_ns = (sum.total_ns + count / 2) / count;
@@ -166,7 +166,7 @@ impl Windows {
     /// Closes the windows of rates.
     pub(super) fn close_rates(
         &mut self,
-        closing: Closing,
+        closing: WindowsToClose,
         at_ns: u64,
         recorder: &Recorder,
         mut put: impl FnMut(LogRow),

@@ -9,7 +9,7 @@ use fsdyno_os::thread::{ThreadError, set_affinity};
 
 use super::deflate::zlib;
 use super::lines::{LINE_BYTES, LineContent, LogLine, Style, write_histogram};
-use super::rows::{Chunk, Subject};
+use super::rows::{Chunk, LoggedFigure};
 use super::samples::Layout;
 use crate::bounds::Bounds;
 
@@ -32,7 +32,7 @@ pub struct LogFile {
 /// The log files of one worker.
 pub struct Targets {
     /// Index of the file for each subject; `None`: not logged.
-    pub files: [Option<usize>; Subject::ALL.len()],
+    pub files: [Option<usize>; LoggedFigure::ALL.len()],
     /// The layout of the lines.
     pub style: Style,
 }
@@ -162,7 +162,7 @@ impl Scribe {
     fn write(&mut self, worker: usize, chunk: &Chunk) {
         let Scribe { files, targets, line, text } = self;
         let Targets { files: indices, style } = &targets[worker];
-        for subject in Subject::ALL {
+        for subject in LoggedFigure::ALL {
             let Some(index) = indices[subject as usize] else { continue };
             let writing = &mut files[index];
             if let Some(compression) = &mut writing.compression {
@@ -172,7 +172,7 @@ impl Scribe {
                 writing.compress(bytes_min);
                 continue;
             }
-            if subject == Subject::Histogram {
+            if subject == LoggedFigure::Histogram {
                 let mut lines = Vec::new();
                 chunk.histograms.iter().for_each(|row| write_histogram(&mut lines, row, chunk.epoch_ms));
                 writing.write(&lines);
@@ -201,7 +201,7 @@ impl Scribe {
 }
 
 /// The entries of a chunk in the log of `subject`.
-fn entries(chunk: &Chunk, subject: Subject, style: &Style) -> impl Iterator<Item = LineContent> {
+fn entries(chunk: &Chunk, subject: LoggedFigure, style: &Style) -> impl Iterator<Item = LineContent> {
     chunk.rows.iter().filter_map(move |row| LineContent::of(row, subject, style, chunk.epoch_ms))
 }
 

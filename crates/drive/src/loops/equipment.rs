@@ -5,7 +5,7 @@ use fsdyno_engine::{Engine, EngineSetup, EngineSetupError, EngineVisitor, Object
 use fsdyno_os::clock::Clock;
 use fsdyno_workload::Content;
 
-use super::{Drive, Ended, Lost, Parts};
+use super::{AbandonedRequests, Drive, Ended, LoopParts};
 
 /// An engine before its first request, whatever its type.
 pub trait Equipment {
@@ -28,11 +28,11 @@ pub trait Loop<'run> {
     /// Prepares the next phase, after the caller has changed the parts; nothing is in flight.
     fn next_phase(&mut self);
     /// The parts that the loop works with.
-    fn parts(&mut self) -> &mut Parts<'run>;
+    fn parts(&mut self) -> &mut LoopParts<'run>;
     /// The current time on the worker's clock.
     fn now_ns(&self) -> u64;
     /// Requests that never completed.
-    fn lost(&self) -> Option<&Lost>;
+    fn lost(&self) -> Option<&AbandonedRequests>;
     /// Words for the record about how the engine and the loop differ from the plain use of system calls.
     fn ways(&self) -> Vec<&'static str>;
     /// What the device said about the latest request that failed; `None`: it said nothing.
@@ -45,7 +45,7 @@ pub trait Loop<'run> {
 pub trait Worker<'run> {
     /// Called when the engine is ready: waits for the start and returns the parts of the loop. `None`: the worker
     /// does not begin.
-    fn begin(&mut self, engine: &mut dyn Equipment) -> Option<Box<Parts<'run>>>;
+    fn begin(&mut self, engine: &mut dyn Equipment) -> Option<Box<LoopParts<'run>>>;
     /// Runs the loop and takes the results from it.
     fn work(&mut self, work: &mut dyn Loop<'run>);
 }
@@ -64,7 +64,7 @@ impl EngineVisitor for Start<'_, '_> {
     // them.
     #[inline(never)]
     fn visit<E: Engine>(self, engine: E, slots: Slots<E>) {
-        let mut equipped = Equipped { engine, slots };
+        let mut equipped = EngineWithSlots { engine, slots };
         let Some(parts) = self.0.begin(&mut equipped) else { return };
         let mut drive = boxed(equipped, parts);
         self.0.work(&mut *drive);
@@ -79,17 +79,17 @@ impl EngineVisitor for Start<'_, '_> {
 
 /// Has a frame of its own, so that what is moved to the heap does not stay on the stack while the worker runs.
 #[inline(never)]
-fn boxed<'run, E: Engine>(equipped: Equipped<E>, parts: Box<Parts<'run>>) -> Box<Drive<'run, E>> {
+fn boxed<'run, E: Engine>(equipped: EngineWithSlots<E>, parts: Box<LoopParts<'run>>) -> Box<Drive<'run, E>> {
     Box::new(Drive::new(equipped, *parts))
 }
 
 /// An engine and all of its slots.
-pub(super) struct Equipped<E> {
+pub(super) struct EngineWithSlots<E> {
     pub(super) engine: E,
     pub(super) slots: Slots<E>,
 }
 
-impl<E: Engine> Equipment for Equipped<E> {
+impl<E: Engine> Equipment for EngineWithSlots<E> {
     fn is_synchronous(&self) -> bool {
         E::SYNCHRONOUS
     }

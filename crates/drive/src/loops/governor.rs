@@ -10,7 +10,7 @@ use fsdyno_workload::{Op, OpKind, UNNUMBERED, Workload};
 
 use super::holds::Holds;
 use super::overlaps::Overlaps;
-use super::{DepthSearch, Drive, Ended, Failure, PATIENCE, Parts, Step, UNTIMED};
+use super::{DepthSearch, Drive, Ended, Failure, LoopParts, PATIENCE, Step, UNTIMED};
 use crate::recorder::{Distributed, Recorder};
 use crate::recording::Recording;
 use crate::verification::Verification;
@@ -70,7 +70,7 @@ pub struct Governor {
     /// Checks blocks that are read.
     pub(super) verification: Option<Verification>,
     /// What is noted when requests start; `None`: nothing is noted.
-    starts: Option<Box<Starts>>,
+    starts: Option<Box<StartedRequests>>,
     /// How the last part of each wait is spent.
     ends: EndOfWaits,
 }
@@ -106,7 +106,7 @@ impl EndOfWaits {
 
 /// What is noted when requests start.
 #[derive(Debug, Default)]
-struct Starts {
+struct StartedRequests {
     /// In a replay, the delay of requests after their recorded times.
     lateness: Option<Distributed>,
     recording: Option<Recording>,
@@ -155,7 +155,7 @@ impl Governor {
             let mut governor =
                 Governor { pacing, drains_before_trims, serializes, zone_bytes, limits_zones, ..ungoverned };
             let lateness = replays.then(Distributed::default);
-            governor.starts = noted.then(|| Box::new(Starts { lateness, recording: None }));
+            governor.starts = noted.then(|| Box::new(StartedRequests { lateness, recording: None }));
             governor.ends = EndOfWaits { spins: replays, polls: replays, late_ns: SPIN_NS, spun_ns: 0 };
             governor.drains_after_reads = workload.backlog.is_some() && workload.writes_again();
             let reads_back = workload.backlog.is_some();
@@ -547,7 +547,7 @@ impl<E: Engine> Drive<'_, E> {
         if intended_ns != UNTIMED && number == UNNUMBERED {
             self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
         }
-        let Parts { governor, recorder, phase, .. } = &mut self.parts;
+        let LoopParts { governor, recorder, phase, .. } = &mut self.parts;
         let governor = governor.as_mut().expect("the governed loop has a governor");
         if end_ns >= governor.minimum_due_ns[direction] && !phase.in_ramp() {
             governor.check_minimum_rate(direction, end_ns, recorder)?;

@@ -5,7 +5,7 @@ use fsdyno_engine::Engine;
 use fsdyno_job::Pacing;
 use fsdyno_workload::Op;
 
-use super::{DepthSearch, Drive, Ended, Failure, PATIENCE, Parts, Step};
+use super::{DepthSearch, Drive, Ended, Failure, LoopParts, PATIENCE, Step};
 use crate::file_locks::LockedFiles;
 use crate::flow::FlowShare;
 
@@ -102,7 +102,7 @@ impl<E: Engine> Drive<'_, E> {
     /// Opens the request's file in place of another file, when no request of that other file is in flight.
     #[cold]
     fn open_file<const TIMED: bool>(&mut self, index: usize) -> Step {
-        let Drive { parts: Parts { files, generator, .. }, block, .. } = self;
+        let Drive { parts: LoopParts { files, generator, .. }, block, .. } = self;
         let (place, other) = files.one_to_close(&block.ops[index..block.len], generator);
         while !E::SYNCHRONOUS && other.is_some_and(|other| self.has_in_flight(other)) {
             self.submit::<TIMED, true>()?;

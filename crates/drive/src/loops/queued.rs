@@ -11,7 +11,7 @@ use fsdyno_os::files::FileKind;
 use fsdyno_workload::{Op, OpKind, UNNUMBERED};
 
 use super::governor::Governed;
-use super::{Drive, Ended, Failure, Lost, PATIENCE, Step, UNTIMED};
+use super::{AbandonedRequests, Drive, Ended, Failure, PATIENCE, Step, UNTIMED};
 use crate::recorder::Stamps;
 
 impl<E: Engine> Drive<'_, E> {
@@ -431,10 +431,10 @@ impl<E: Engine> Drive<'_, E> {
 
     /// The requests that are still in flight, to be given up.
     #[cold]
-    fn given_up(&self, silent: Option<Duration>) -> Option<Lost> {
+    fn given_up(&self, silent: Option<Duration>) -> Option<AbandonedRequests> {
         // Requests that were never submitted belong to the worker alone; they are not lost.
         let unanswered = self.slots.in_flight_indices().filter(|index| !self.staged.contains(&(*index as u32)));
-        Lost::of(unanswered.map(|index| self.flights[index]).collect(), silent)
+        AbandonedRequests::of(unanswered.map(|index| self.flights[index]).collect(), silent)
     }
 
     /// Reaps everything in flight, because the kernel owns the requests until they complete. The wait is bounded:

@@ -5,7 +5,7 @@ use fsdyno_os::errno::EILSEQ;
 use fsdyno_os::files::{FileKind, page_cache_of};
 use fsdyno_workload::Op;
 
-use super::{Drive, Ended, Failure, Parts, Step};
+use super::{Drive, Ended, Failure, LoopParts, Step};
 use crate::verification::{MismatchedBlock, Verification};
 
 /// Largest number of failed writes that are remembered; further ones would be reported as mismatches.
@@ -18,7 +18,7 @@ impl<E: Engine> Drive<'_, E> {
         if self.parts.progress.failed_writes.contains(&(op.file, op.offset)) {
             return Ok(());
         }
-        let Drive { engine, parts: Parts { governor, .. }, .. } = self;
+        let Drive { engine, parts: LoopParts { governor, .. }, .. } = self;
         let Some(verification) = governor.as_mut().and_then(|governor| governor.verification.as_mut()) else {
             return Ok(());
         };
@@ -27,11 +27,11 @@ impl<E: Engine> Drive<'_, E> {
     }
 }
 
-impl Parts<'_> {
+impl LoopParts<'_> {
     /// Handles blocks with wrong content: `Ok` if the job continues.
     #[cold]
     fn mismatched(&mut self, found: &[MismatchedBlock], synchronous: bool) -> Step {
-        let Parts { governor, survival, used, .. } = self;
+        let LoopParts { governor, survival, used, .. } = self;
         let Some(verification) = governor.as_mut().and_then(|governor| governor.verification.as_mut()) else {
             return Ok(());
         };

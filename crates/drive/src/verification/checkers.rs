@@ -24,13 +24,13 @@ pub(crate) struct MismatchedBlock {
 /// The checking threads of one worker.
 #[derive(Debug)]
 pub(super) struct Checkers {
-    desk: Arc<Desk>,
+    desk: Arc<SharedLists>,
     threads: Vec<JoinHandle<()>>,
 }
 
 /// The lists that the worker and the threads share.
 #[derive(Debug, Default)]
-struct Desk {
+struct SharedLists {
     lists: Mutex<Lists>,
     /// Signals that there is a block, or the end.
     asked: Condvar,
@@ -49,7 +49,7 @@ struct Lists {
     ended: bool,
 }
 
-impl Desk {
+impl SharedLists {
     fn lists(&self) -> MutexGuard<'_, Lists> {
         // A thread that panicked has reported it already; the lists are consistent between any two statements.
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)

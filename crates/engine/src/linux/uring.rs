@@ -570,7 +570,7 @@ fn queues_discards(setup: &EngineSetup<'_>) -> bool {
     setup.discards_alone && devices && kernel >= (6, 12) && !setup.options.hipri
 }
 
-fn ways(savings: ring::Savings, ring: bool, registered: bool, transfer: &Transfer) -> Vec<&'static str> {
+fn ways(savings: ring::RingFeatures, ring: bool, registered: bool, transfer: &Transfer) -> Vec<&'static str> {
     let mut ways: Vec<&'static str> = savings.names().collect();
     if ring {
         ways.push("registered-ring");

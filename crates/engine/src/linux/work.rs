@@ -30,7 +30,7 @@ pub(super) struct Bursts {
 }
 
 impl Bursts {
-    pub(super) fn new(options: &fsdyno_job::Burn) -> Bursts {
+    pub(super) fn new(options: &fsdyno_job::CpuioOptions) -> Bursts {
         let numbers = vec![1; if options.sorts { NUMBERS } else { 0 }].into_boxed_slice();
         Bursts { length_ns: u64::from(options.burst_us) * 1000, numbers }
     }

@@ -78,7 +78,7 @@ struct Staged {
 }
 
 /// What happened to a submitted request.
-enum Handed {
+enum SubmitOutcome {
     /// It is in flight; the port reports its end.
     Pending,
     /// It is done.
@@ -108,7 +108,7 @@ impl<'a> Windowsaio<'a> {
 
     /// Submits a request to Windows.
     #[inline]
-    fn hand_over(&mut self, staged: Staged) -> Handed {
+    fn hand_over(&mut self, staged: Staged) -> SubmitOutcome {
         let Staged { slot, file, read, done, bytes, offset } = staged;
         let file = &self.overlapped[file as usize];
         let address = self.arena.address(slot as usize).wrapping_add(done as usize);
@@ -128,8 +128,8 @@ impl<'a> Windowsaio<'a> {
         };
         match answer {
             0 => not_at_once(errno::last()),
-            _ if file.skips_port => Handed::Over(i64::from(moved)),
-            _ => Handed::Pending,
+            _ if file.skips_port => SubmitOutcome::Over(i64::from(moved)),
+            _ => SubmitOutcome::Pending,
         }
     }
 
@@ -192,12 +192,12 @@ impl<'a> Windowsaio<'a> {
 
 /// What an error code of the call means: the request is in flight, or it failed, or there is no room.
 #[inline]
-fn not_at_once(code: i32) -> Handed {
+fn not_at_once(code: i32) -> SubmitOutcome {
     match code as u32 {
-        ERROR_IO_PENDING => Handed::Pending,
-        ERROR_HANDLE_EOF => Handed::Over(0),
-        ERROR_NO_SYSTEM_RESOURCES | ERROR_WORKING_SET_QUOTA => Handed::Starved(code),
-        _ => Handed::Over(-i64::from(code)),
+        ERROR_IO_PENDING => SubmitOutcome::Pending,
+        ERROR_HANDLE_EOF => SubmitOutcome::Over(0),
+        ERROR_NO_SYSTEM_RESOURCES | ERROR_WORKING_SET_QUOTA => SubmitOutcome::Starved(code),
+        _ => SubmitOutcome::Over(-i64::from(code)),
     }
 }
 
@@ -277,11 +277,11 @@ impl Engine for Windowsaio<'_> {
         let mut taken = 0;
         while let Some(&staged) = self.staged.front() {
             match self.hand_over(staged) {
-                Handed::Pending => self.in_port += 1,
-                Handed::Over(result) => self.ready.push_back((staged.slot, result)),
+                SubmitOutcome::Pending => self.in_port += 1,
+                SubmitOutcome::Over(result) => self.ready.push_back((staged.slot, result)),
                 // A request will complete soon and make room.
-                Handed::Starved(_) if self.in_port + self.ready.len() > 0 => break,
-                Handed::Starved(code) => self.ready.push_back((staged.slot, -i64::from(code))),
+                SubmitOutcome::Starved(_) if self.in_port + self.ready.len() > 0 => break,
+                SubmitOutcome::Starved(code) => self.ready.push_back((staged.slot, -i64::from(code))),
             }
             self.staged.pop_front();
             taken += 1;

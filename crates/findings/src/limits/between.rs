@@ -61,7 +61,7 @@ const BUSY: f64 = 0.9;
 const MOST: f64 = 0.5;
 
 /// The facts about both runs.
-struct Known {
+struct ComparedRuns {
     server_ns: f64,
     client_ns: f64,
     /// Median latencies on the server and on the client, ns.
@@ -86,7 +86,7 @@ pub fn between(server: &RunRecord, client: &RunRecord) -> Option<Attribution> {
     let client_row = client_stage.rows.first()?;
     let flow = client_stage.flow.as_ref();
     let plan = &server_row.first().plan;
-    let known = Known {
+    let known = ComparedRuns {
         server_ns: mean_latency_ns(server_row)?,
         client_ns: mean_latency_ns(client_row)?,
         medians_ns: [server_row, client_row].map(median_latency_ns),
@@ -113,7 +113,7 @@ pub fn between(server: &RunRecord, client: &RunRecord) -> Option<Attribution> {
     })
 }
 
-impl Known {
+impl ComparedRuns {
     fn share(&self, part_ns: f64) -> f64 {
         if self.client_ns > 0.0 { part_ns / self.client_ns } else { 0.0 }
     }

@@ -86,21 +86,21 @@ fn judge_parts(all: &[FilesOn<'_>], syncs: bool, report: Report) -> Option<Findi
 
 /// A number of files and their bytes.
 #[derive(Clone, Copy, Default)]
-struct Sum {
+struct FileTotals {
     files: u64,
     bytes: u64,
 }
 
-impl Sum {
+impl FileTotals {
     /// The share by bytes; by files where no length is known.
-    fn share_of(self, total: Sum) -> f64 {
+    fn share_of(self, total: FileTotals) -> f64 {
         let (part, whole) = if total.bytes > 0 { (self.bytes, total.bytes) } else { (self.files, total.files) };
         part as f64 / whole.max(1) as f64
     }
 }
 
-fn sum<'p, 'r: 'p>(parts: impl Iterator<Item = &'p FilesOn<'r>>) -> Sum {
-    parts.fold(Sum::default(), |sum, part| Sum {
+fn sum<'p, 'r: 'p>(parts: impl Iterator<Item = &'p FilesOn<'r>>) -> FileTotals {
+    parts.fold(FileTotals::default(), |sum, part| FileTotals {
         files: sum.files.saturating_add(part.files),
         bytes: sum.bytes.saturating_add(part.bytes),
     })

@@ -66,7 +66,7 @@ pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
 
 /// A limit that was set during the run, to which the rate fell.
 pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
-    let Later { line, limit, before, after, seconds } = set_later(evidence, stage, row)?;
+    let ChangedLimit { line, limit, before, after, seconds } = set_later(evidence, stage, row)?;
     let cause = format!(
         "{} for the first {seconds} s, then {}, which is {} of a control group limit set during the run ({line} in {FILES})",
         rate(before),
@@ -93,21 +93,21 @@ fn standing<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Option<(&'r str, Limit)> {
     // The kernel counts each part of a large request that it splits, and small ones that it merges once.
     let of_device = |direction| {
         let each = stage.flow.as_ref()?.device_requests_per_byte(direction)?;
-        Some((sum(DirectionTotals::bytes_per_s, direction) * each, Counted::DeviceRequests))
+        Some((sum(DirectionTotals::bytes_per_s, direction) * each, LimitedQuantity::DeviceRequests))
     };
     settings(limits).find_map(|Setting { line, direction, by_bytes, value }| {
         let (of_run, of_device) = match by_bytes {
-            true => ((sum(DirectionTotals::bytes_per_s, direction), Counted::Bytes), None),
-            false => ((sum(DirectionTotals::ios_per_s, direction), Counted::Ios), of_device(direction)),
+            true => ((sum(DirectionTotals::bytes_per_s, direction), LimitedQuantity::Bytes), None),
+            false => ((sum(DirectionTotals::ios_per_s, direction), LimitedQuantity::Ios), of_device(direction)),
         };
-        let is_it = |(reached, _): &(f64, Counted)| (value * REACHED..=value * PASSED).contains(reached);
+        let is_it = |(reached, _): &(f64, LimitedQuantity)| (value * REACHED..=value * PASSED).contains(reached);
         let (reached, counted) = [Some(of_run), of_device].into_iter().flatten().find(is_it)?;
         Some((line, Limit { value, reached, counted }))
     })
 }
 
 /// A limit that was set in some second of the run, with the bytes per second before and after.
-struct Later<'r> {
+struct ChangedLimit<'r> {
     line: &'r str,
     limit: Limit,
     before: f64,
@@ -117,7 +117,7 @@ struct Later<'r> {
 
 /// Finds a limit that was set later: the rate was above it, then no more until the end, and half of the seconds since
 /// then reached it. How much the rate varied before does not matter.
-fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> Option<Later<'r>> {
+fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> Option<ChangedLimit<'r>> {
     let limits = evidence.ledger()?.io_limits_after.value()?;
     let unchanged = row.storage?.cgroup.io.value() == Some(limits);
     let [_] = &stage.rows[..] else { return None };
@@ -130,10 +130,10 @@ fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> O
         let first = rates.values.iter().rposition(|rate| rate * counted > value * PASSED)? + 1;
         let (before, after) = rates.values.split_at(first);
         let (before, after) = (median(before)?, median(after).filter(|_| after.len() * rates.step_s >= HELD_S)?);
-        let kind = if by_bytes { Counted::Bytes } else { Counted::Ios };
+        let kind = if by_bytes { LimitedQuantity::Bytes } else { LimitedQuantity::Ios };
         let limit = Limit { value, reached: after * counted, counted: kind };
         let held = limit.reached >= value * REACHED;
-        held.then_some(Later { line, limit, before, after, seconds: first * rates.step_s })
+        held.then_some(ChangedLimit { line, limit, before, after, seconds: first * rates.step_s })
     })
 }
 
@@ -141,12 +141,12 @@ fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> O
 pub(crate) struct Limit {
     pub(crate) value: f64,
     pub(crate) reached: f64,
-    pub(crate) counted: Counted,
+    pub(crate) counted: LimitedQuantity,
 }
 
 /// What a limit counts per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Counted {
+pub(crate) enum LimitedQuantity {
     Bytes,
     /// The run's own requests.
     Ios,
@@ -158,19 +158,19 @@ impl Limit {
     /// The words after the figure; a figure of bytes has its unit.
     pub(crate) fn unit(&self) -> &'static str {
         match self.counted {
-            Counted::Bytes => "",
-            Counted::Ios => " I/Os per second",
-            Counted::DeviceRequests => " device requests per second",
+            LimitedQuantity::Bytes => "",
+            LimitedQuantity::Ios => " I/Os per second",
+            LimitedQuantity::DeviceRequests => " device requests per second",
         }
     }
 
     fn shown(&self) -> String {
-        let figure = if self.counted == Counted::Bytes { rate(self.reached) } else { number(self.reached) };
+        let figure = if self.counted == LimitedQuantity::Bytes { rate(self.reached) } else { number(self.reached) };
         format!("{figure}{}", self.unit())
     }
 
     fn report(&self, row: &Row<'_>) -> Report {
-        let unit = if self.counted == Counted::Bytes { "B/s" } else { "1/s" };
+        let unit = if self.counted == LimitedQuantity::Bytes { "B/s" } else { "1/s" };
         let report = Report::new(ID, Severity::Caution, row.name);
         report.number("limit", self.value, unit).number("reached", self.reached, unit)
     }

@@ -20,7 +20,7 @@ use entries::entries;
 
 use crate::calendar::moment;
 use crate::clients::{self, Client};
-use crate::disks::{Below, disks_of, listed};
+use crate::disks::{LowerDevices, disks_of, listed};
 use crate::groups::Table;
 use crate::sink::Sink;
 use crate::{Details, remarks};
@@ -215,8 +215,8 @@ fn disk(disk: &DiskRecord) -> Value {
         "in_queue": in_queue_ms,
         "util": util_percent,
     });
-    if let (Some(Below { ios, sectors, merges, ticks_ms, in_queue_ms, util_percent }), Some(object)) =
-        (Below::of(slaves), object.as_object_mut())
+    if let (Some(LowerDevices { ios, sectors, merges, ticks_ms, in_queue_ms, util_percent }), Some(object)) =
+        (LowerDevices::of(slaves), object.as_object_mut())
     {
         object.extend(entries(json!({
             "aggr_read_ios": ios.read,

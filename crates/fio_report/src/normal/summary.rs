@@ -2,7 +2,7 @@
 
 use fsdyno_results::{CpuIdleness, DiskRecord, ReadWrite};
 
-use crate::disks::Below;
+use crate::disks::LowerDevices;
 use crate::groups::Group;
 
 /// `Run status group 0 (all jobs):` and a line per lane.
@@ -42,10 +42,10 @@ pub(super) fn write_disks(out: &mut String, disks: &[&DiskRecord]) {
 
 fn line(disk: &DiskRecord) -> String {
     let DiskRecord { name, ios, sectors, merges, ticks_ms, in_queue_ms, util_percent, slaves } = disk;
-    let below = Below::of(slaves);
+    let below = LowerDevices::of(slaves);
     let indent = if below.is_some() { "    " } else { "  " };
     let aggregated = below.map_or(String::new(), |below| {
-        let Below { ios, sectors, merges, ticks_ms, in_queue_ms, util_percent } = below;
+        let LowerDevices { ios, sectors, merges, ticks_ms, in_queue_ms, util_percent } = below;
         format!(
             ", aggrios={}, aggsectors={}, aggrmerge={}, aggrticks={}, aggrin_queue={in_queue_ms}, \
              aggrutil={util_percent:3.2}%",

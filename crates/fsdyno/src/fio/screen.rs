@@ -34,7 +34,7 @@ pub(super) struct Screen<'run> {
     /// Whether our own notes are shown on stderr; otherwise only the report has them.
     pub(super) notes_shown: bool,
     /// `--status-interval`.
-    pub(super) status: Every,
+    pub(super) status: IntervalGrid,
     pub(super) control: Arc<Control>,
     pub(super) signals: SignalWatch,
     /// Saves interim records, so that nothing is lost if the run is interrupted.
@@ -45,15 +45,15 @@ pub(super) struct Screen<'run> {
 
 /// Decides when the next interval is over. Intervals keep to a fixed grid: if each late check prolonged them, one would
 /// be missing at the end of the run.
-pub(super) struct Every {
+pub(super) struct IntervalGrid {
     /// Length, ns; 0: never.
     interval_ns: u64,
     last_ns: u64,
 }
 
-impl Every {
-    pub(super) fn ms(interval_ms: u64) -> Every {
-        Every { interval_ns: interval_ms * 1_000_000, last_ns: 0 }
+impl IntervalGrid {
+    pub(super) fn ms(interval_ms: u64) -> IntervalGrid {
+        IntervalGrid { interval_ns: interval_ms * 1_000_000, last_ns: 0 }
     }
 
     fn is_over(&mut self, elapsed_ns: u64) -> bool {
@@ -69,7 +69,7 @@ impl Every {
 pub(super) struct GrowingRecord {
     saver: Saver<RunRecord>,
     /// The interval between two saves; never: only at the end.
-    every: Every,
+    every: IntervalGrid,
 }
 
 impl GrowingRecord {
@@ -83,7 +83,7 @@ impl GrowingRecord {
                 file.print_failure(&error, " yet", "; it is tried again when the run ends");
             }
         });
-        GrowingRecord { saver, every: Every::ms(interval_ms) }
+        GrowingRecord { saver, every: IntervalGrid::ms(interval_ms) }
     }
 }
 
@@ -227,14 +227,14 @@ impl Observer for Screen<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Every;
+    use super::IntervalGrid;
 
     #[test]
     fn as_many_intervals_are_over_as_a_run_has() {
-        let mut every = Every::ms(1000);
+        let mut every = IntervalGrid::ms(1000);
         // Each check is late; the last one comes when a run of 3 s is over.
         let over = [400, 999, 1040, 1900, 2090, 2990, 3001].map(|ms| every.is_over(ms * 1_000_000));
         assert_eq!(over, [false, false, true, false, true, false, true]);
-        assert!(!Every::ms(0).is_over(u64::MAX));
+        assert!(!IntervalGrid::ms(0).is_over(u64::MAX));
     }
 }

@@ -10,7 +10,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fsdyno_guide::store::Store;
 use fsdyno_guide::study::{Caller, Place, check_places};
-use fsdyno_guide::watch::Unwatched;
+use fsdyno_guide::watch::SilentWatcher;
 use fsdyno_guide::{Problem, Watcher};
 use fsdyno_job::EngineName;
 use fsdyno_present::export::{junit, openmetrics, openmetrics_of_failure};
@@ -23,7 +23,7 @@ use super::step_summary::StepSummary;
 use super::stream::{self, Stream, TwoWatchers};
 use super::study_saver::StudySaver;
 use crate::process::VERSION;
-use crate::process::first_look::Looks;
+use crate::process::first_look::FirstAccessGuard;
 use crate::process::status::{BY_SIGNAL, FAILED, GOOD, INCONCLUSIVE, UNUSABLE};
 use crate::process::streams::{
     columns, is_terminal, print, print_page, print_stderr, print_stderr_fitted, refused, report_problem,
@@ -143,7 +143,7 @@ fn try_answer(
     let control = Arc::new(patience::control());
     let signals = SignalWatch::begin(Arc::clone(&control))
         .map_err(|error| Problem::new(format!("cannot handle signals: {error}")))?;
-    let mut looks = Looks::new(Arc::clone(&control));
+    let mut looks = FirstAccessGuard::new(Arc::clone(&control));
     let mut claim = |option, path: &Option<PathBuf>| {
         let claimed = path.as_deref().map(|path| {
             looks.looks(path);
@@ -162,7 +162,7 @@ fn try_answer(
     let mut stream = open_stream(shared)?;
     let mut live = Live::new(shared.quiet);
     let mut study_saver = store.clone().map(|store| StudySaver::begin(store, shared.record_interval));
-    let mut nobody = Unwatched;
+    let mut nobody = SilentWatcher;
     let keeping: &mut dyn Watcher = study_saver.as_mut().map_or(&mut nobody, |study_saver| study_saver);
     let mut seen = TwoWatchers { one: &mut live, other: keeping };
     let mut seen = TwoWatchers { one: &mut seen, other: &mut looks };

@@ -234,14 +234,14 @@ mod tests {
     /// For two random runs with rounds of all kinds, the sentence, the screen and JSON have the same digits.
     #[test]
     fn each_form_has_the_figures_of_the_rounds_that_count() {
-        use testkit::draw::{Does, Test, cases};
+        use testkit::draw::{Test, TestWork, cases};
         let mut seen = 0;
         for (case, mut draw) in cases(40) {
             let mut sides = [1000.0, 300.0].map(|per_s| {
                 let test = Test {
                     target: 0,
                     pattern: "a",
-                    does: Does::Read,
+                    does: TestWork::Read,
                     depth: 4,
                     block_bytes: 4096,
                     rounds: draw.one_of(&[1, 3, 5]),

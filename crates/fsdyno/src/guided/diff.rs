@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use fsdyno_guide::Problem;
 use fsdyno_present::export::junit::{Case, Outcome, junit, took_s};
-use fsdyno_present::tables::{Changes, Next, change_in_words};
+use fsdyno_present::tables::{Changes, JudgementCommand, change_in_words};
 use fsdyno_results::{
     Change, Digest, Measure, Row, Significance, Study, Trust, changes, earlier, is_repeat, obstacles,
 };
@@ -242,7 +242,7 @@ impl Diff {
             base: called(&base),
             new: called(&new),
             obstacles: &reasons,
-            next: Next::of(&new),
+            next: JudgementCommand::of(&new),
             wide: self.wide,
         };
         let status = if self.json { printed(&shown.json()) } else { printed_page(&shown.text(columns())) };
@@ -407,7 +407,7 @@ mod tests {
         found.iter_mut().zip([51_606.0, 123_456_789.0, 9.87e8, 17.3]).for_each(|(change, base)| {
             (change.base, change.new) = (base, base * change.ratio);
         });
-        let next = Next::KeptRuns("fsdyno history".into());
+        let next = JudgementCommand::KeptRuns("fsdyno history".into());
         let shown = Changes { found: &found, base: "a".into(), new: "b".into(), obstacles: &[], next, wide: true };
         let table = numbers(&shown.text(400));
         let timed = |pattern: &str, seconds: u64| {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::builder::{ArgPredicate, PossibleValue, PossibleValuesParser};
 use clap::{Args, value_parser};
-use fsdyno_guide::io_mode::Wanted;
+use fsdyno_guide::io_mode::RequestedIoMode;
 use fsdyno_guide::measure::{Effort, Like, MeasureOptions, familiar_names, measure, names};
 #[cfg(all(feature = "object", target_os = "linux"))]
 use fsdyno_guide::objects::ObjectOptions;
@@ -125,7 +125,7 @@ impl Measure {
             runs: self.runs.unwrap_or(0),
             only: self.only,
             runtime_s: self.file.runtime,
-            wanted: Wanted { engine: self.engine, buffered: self.buffered },
+            wanted: RequestedIoMode { engine: self.engine, buffered: self.buffered },
         };
         let place = Place::at(&self.path);
         options.size_before = size_before(&self.shared, &place, &options);

@@ -32,7 +32,7 @@ impl Estimate {
     }
 
     /// The time until the end of the question, as far as its steps are known; `None`: not known.
-    fn look(&mut self, step: &Step, figures: &LiveFigures) -> Option<Left> {
+    fn look(&mut self, step: &Step, figures: &LiveFigures) -> Option<RemainingTime> {
         let (count, ended_ms) = self.ended;
         let following = step.of.saturating_sub(step.number) as u64;
         let usual_ms = ended_ms.checked_div(count);
@@ -47,13 +47,13 @@ impl Estimate {
         // An additional step is assumed to take what the others take.
         let each_ms = usual_ms.or_else(|| (following_s * 1000).checked_div(following)).unwrap_or(0);
         let most_s = step.more.map(|more| least_s + (each_ms * more as u64).div_ceil(1000));
-        Some(Left { least_s, most_s, share })
+        Some(RemainingTime { least_s, most_s, share })
     }
 
     /// The progress line, cut between two words to `columns`.
     pub(super) fn line(&mut self, step: &Step, figures: &LiveFigures, columns: usize) -> String {
         let left = self.look(step, figures);
-        let end = left.as_ref().map_or(String::new(), Left::words);
+        let end = left.as_ref().map_or(String::new(), RemainingTime::words);
         let bar = left.as_ref().map_or(String::new(), |left| bar(left.share));
         let [rate, bytes, p99] = rates(figures);
         // The possible ends of the line, from the longest to the shortest.
@@ -78,7 +78,7 @@ impl Estimate {
 }
 
 /// The estimated remaining time.
-struct Left {
+struct RemainingTime {
     least_s: u64,
     /// With all steps that may be added, s; `None`: their number is not known.
     most_s: Option<u64>,
@@ -86,7 +86,7 @@ struct Left {
     share: f64,
 }
 
-impl Left {
+impl RemainingTime {
     /// The time in words: `38 s left`, `2 to 4 min left`, `at least 38 s left`.
     fn words(&self) -> String {
         let least = time(self.least_s);

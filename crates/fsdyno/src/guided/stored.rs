@@ -17,7 +17,7 @@ use fsdyno_text::quantity::counted;
 use serde_json::{Value, json};
 
 use super::answer::shown_as;
-use crate::process::first_look::Looks;
+use crate::process::first_look::FirstAccessGuard;
 use crate::process::patience;
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, print_page, print_stderr, refused, report_problem, shown};
@@ -149,7 +149,7 @@ impl Clean {
         let signals = SignalWatch::begin(Arc::clone(&control))
             .map_err(|error| Problem::new(format!("cannot handle signals: {error}")))?;
         let bounds = control.bounds();
-        let mut looks = Looks::new(control);
+        let mut looks = FirstAccessGuard::new(control);
         let options = CleanOptions { only_look: self.dry_run, others: self.others, any_owner: self.any_owner, bounds };
         check_places("clean", self.path.to_str().into_iter())?;
         let found = clean_place(&self.path, options, &mut looks)?;
@@ -183,7 +183,7 @@ impl Clean {
 }
 
 /// Cleans a directory or an object store.
-fn clean_place(path: &Path, options: CleanOptions, looks: &mut Looks) -> Result<Cleaned, Problem> {
+fn clean_place(path: &Path, options: CleanOptions, looks: &mut FirstAccessGuard) -> Result<Cleaned, Problem> {
     #[cfg(all(feature = "object", target_os = "linux"))]
     if let Some(place) = Some(Place::at(path)).filter(Place::is_object_store) {
         return fsdyno_guide::objects::clean(&place, options, looks);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use fsdyno_guide::io_mode::Wanted;
+use fsdyno_guide::io_mode::RequestedIoMode;
 use fsdyno_guide::requests::{access, block_size};
 use fsdyno_guide::study::Place;
 use fsdyno_guide::sweep::{Depths, SweepOptions, sweep};
@@ -49,7 +49,7 @@ impl Sweep {
             runtime_s: self.file.runtime_s(),
             size_bytes: self.file.size,
             expected: self.file.expect,
-            wanted: Wanted { engine: self.engine, buffered: false },
+            wanted: RequestedIoMode { engine: self.engine, buffered: false },
         };
         let place = Place::at(&self.path);
         let asked = AskedQuestion::about(Question::Sweep, &place, &self.path, command);

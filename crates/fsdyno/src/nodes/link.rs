@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use fsdyno_cluster::Link;
 use fsdyno_guide::bench::{Conditions, run_line};
-use fsdyno_guide::nodes::{Asking, Nodes};
+use fsdyno_guide::nodes::{Nodes, PhaseContext};
 use fsdyno_guide::smallfiles::{NodeRole, Phase, PhaseResult, Suite};
 use fsdyno_guide::watch::Step;
 use fsdyno_guide::{Problem, Watcher};
@@ -48,7 +48,7 @@ impl Nodes for Ranks {
         &mut self,
         suite: &mut Suite,
         phase: &Phase,
-        asking: Asking<'_>,
+        asking: PhaseContext<'_>,
         step: &Step,
         watcher: &mut dyn Watcher,
     ) -> Result<PhaseResult, Problem> {

@@ -10,7 +10,7 @@ use super::streams::is_terminal;
 
 /// When colours are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
+pub(crate) enum ColourChoice {
     /// On a terminal.
     #[default]
     Auto,
@@ -21,19 +21,19 @@ pub(crate) enum When {
 }
 
 /// The choice of the configuration or the command line; empty: the environment decides.
-static CHOSEN: OnceLock<When> = OnceLock::new();
+static CHOSEN: OnceLock<ColourChoice> = OnceLock::new();
 
 /// Sets the choice for the rest of the program.
-pub(crate) fn choose(when: When) {
+pub(crate) fn choose(when: ColourChoice) {
     let _ = CHOSEN.set(when);
 }
 
 /// The environment's choice, and the variable that makes it.
-pub(crate) fn of_environment() -> Option<(When, &'static str)> {
+pub(crate) fn of_environment() -> Option<(ColourChoice, &'static str)> {
     match () {
-        () if anstyle_query::no_color() => Some((When::Never, "NO_COLOR")),
-        () if anstyle_query::clicolor_force() => Some((When::Always, "CLICOLOR_FORCE")),
-        () if anstyle_query::clicolor() == Some(false) => Some((When::Never, "CLICOLOR")),
+        () if anstyle_query::no_color() => Some((ColourChoice::Never, "NO_COLOR")),
+        () if anstyle_query::clicolor_force() => Some((ColourChoice::Always, "CLICOLOR_FORCE")),
+        () if anstyle_query::clicolor() == Some(false) => Some((ColourChoice::Never, "CLICOLOR")),
         () => None,
     }
 }
@@ -42,9 +42,9 @@ pub(crate) fn of_environment() -> Option<(When, &'static str)> {
 pub(crate) fn is_wanted(stream: &impl IsTerminal) -> bool {
     let when = CHOSEN.get().copied().or_else(|| Some(of_environment()?.0)).unwrap_or_default();
     match when {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => is_terminal(stream) && anstyle_query::term_supports_color(),
+        ColourChoice::Always => true,
+        ColourChoice::Never => false,
+        ColourChoice::Auto => is_terminal(stream) && anstyle_query::term_supports_color(),
     }
 }
 

@@ -171,18 +171,18 @@ fn no_answer(path: &Path, doing: &str, bounds: Bounds) -> Problem {
 }
 
 /// Guards the first accesses of a question.
-pub(crate) struct Looks {
+pub(crate) struct FirstAccessGuard {
     control: Arc<Control>,
     look: Option<FirstLook>,
 }
 
-impl Looks {
-    pub(crate) fn new(control: Arc<Control>) -> Looks {
-        Looks { control, look: None }
+impl FirstAccessGuard {
+    pub(crate) fn new(control: Arc<Control>) -> FirstAccessGuard {
+        FirstAccessGuard { control, look: None }
     }
 }
 
-impl Watcher for Looks {
+impl Watcher for FirstAccessGuard {
     fn looks(&mut self, path: &Path) {
         match &self.look {
             Some(look) => look.at(path),

@@ -19,14 +19,14 @@ pub(crate) const INCONCLUSIVE: u8 = 3;
 pub(crate) const BY_SIGNAL: u8 = 128;
 
 /// A status with its meaning.
-pub(crate) struct Meaning {
+pub(crate) struct StatusMeaning {
     status: u8,
     /// What is added to the status: `+N`.
     pub(crate) added: &'static str,
     pub(crate) text: &'static str,
 }
 
-impl Meaning {
+impl StatusMeaning {
     /// The status in words: `2`, `N`, `128+N`.
     pub(crate) fn number(&self) -> String {
         let number = format!("{}{}", self.status, self.added);
@@ -34,12 +34,12 @@ impl Meaning {
     }
 }
 
-const fn plain(status: u8, text: &'static str) -> Meaning {
-    Meaning { status, added: "", text }
+const fn plain(status: u8, text: &'static str) -> StatusMeaning {
+    StatusMeaning { status, added: "", text }
 }
 
 /// The statuses of the guided face's commands.
-pub(crate) const OF_COMMANDS: [Meaning; 5] = [
+pub(crate) const OF_COMMANDS: [StatusMeaning; 5] = [
     plain(GOOD, "Nothing failed. With `check`: every requirement that could be judged passed."),
     plain(
         FAILED,
@@ -51,19 +51,23 @@ pub(crate) const OF_COMMANDS: [Meaning; 5] = [
         "The command line, a path, a saved run or the configuration cannot be used, or the answer could not be written.",
     ),
     plain(INCONCLUSIVE, "`check`: no requirement failed, but one is INCONCLUSIVE."),
-    Meaning { status: BY_SIGNAL, added: "+N", text: "Signal N ended the run; the output has the results until then." },
+    StatusMeaning {
+        status: BY_SIGNAL,
+        added: "+N",
+        text: "Signal N ended the run; the output has the results until then.",
+    },
 ];
 
 /// The statuses of a fio command line.
-pub(crate) const OF_FIO: [Meaning; 4] = [
+pub(crate) const OF_FIO: [StatusMeaning; 4] = [
     plain(GOOD, "No job failed."),
-    Meaning { status: 0, added: "+N", text: "N jobs ended with an error (at most 255)." },
+    StatusMeaning { status: 0, added: "+N", text: "N jobs ended with an error (at most 255)." },
     plain(REJECTED, "The command line or a job file was refused, or the report or `--record` could not be written."),
-    Meaning { status: BY_SIGNAL, added: "+N", text: "A signal ended the run, and N jobs had failed." },
+    StatusMeaning { status: BY_SIGNAL, added: "+N", text: "A signal ended the run, and N jobs had failed." },
 ];
 
 /// Both tables, with their headings.
-pub(crate) const TABLES: [(&str, &[Meaning]); 2] = [
+pub(crate) const TABLES: [(&str, &[StatusMeaning]); 2] = [
     ("Commands (`fsdyno measure`, `fsdyno check`, ...)", &OF_COMMANDS),
     ("A fio command line (`fsdyno --name=...`, `fsdyno fio ...`, a link called fio)", &OF_FIO),
 ];
@@ -94,7 +98,7 @@ mod tests {
     #[test]
     fn each_status_of_a_face_means_one_thing() {
         for (_, meanings) in TABLES {
-            let mut numbers: Vec<String> = meanings.iter().map(Meaning::number).collect();
+            let mut numbers: Vec<String> = meanings.iter().map(StatusMeaning::number).collect();
             numbers.dedup();
             assert_eq!(numbers.len(), meanings.len());
         }

@@ -30,7 +30,7 @@ pub(crate) struct Config {
 }
 
 /// A key with the value that applies.
-struct Held {
+struct AppliedSetting {
     key: &'static Key,
     values: Vec<String>,
     source: String,
@@ -39,7 +39,7 @@ struct Held {
 impl Config {
     pub(crate) fn run(self, settings: &Settings, matches: &ArgMatches) -> ExitCode {
         let matches = matches.subcommand_matches("config").unwrap_or(matches);
-        let held: Vec<Held> = KEYS.iter().map(|key| held(key, settings, matches)).collect();
+        let held: Vec<AppliedSetting> = KEYS.iter().map(|key| held(key, settings, matches)).collect();
         let path = file::path();
         let is_there = path.as_ref().is_some_and(|path| path.exists());
         let written = if self.json {
@@ -70,11 +70,11 @@ impl Config {
     }
 }
 
-fn held(key: &'static Key, settings: &Settings, matches: &ArgMatches) -> Held {
+fn held(key: &'static Key, settings: &Settings, matches: &ArgMatches) -> AppliedSetting {
     if matches.value_source(key.option) == Some(ValueSource::CommandLine) {
         let words = matches.get_raw(key.option).into_iter().flatten();
         let values = words.map(|word| word.to_string_lossy().into_owned()).collect();
-        return Held { key, values, source: "command line".to_owned() };
+        return AppliedSetting { key, values, source: "command line".to_owned() };
     }
     match settings.get(key) {
         Some(setting) => {
@@ -82,9 +82,9 @@ fn held(key: &'static Key, settings: &Settings, matches: &ArgMatches) -> Held {
                 Source::File(line) => format!("file, line {line}"),
                 Source::Environment(variable) => format!("environment, {variable}"),
             };
-            Held { key, values: setting.values.clone(), source }
+            AppliedSetting { key, values: setting.values.clone(), source }
         }
-        None => Held { key, values: vec![default(key)], source: "default".to_owned() },
+        None => AppliedSetting { key, values: vec![default(key)], source: "default".to_owned() },
     }
 }
 

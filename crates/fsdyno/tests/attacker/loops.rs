@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use testkit::{Place, Ran, is_root, skip, text};
+use testkit::{Place, RunResult, is_root, skip, text};
 
 /// A directory with images of disks.
 pub(crate) struct Bench {
@@ -65,7 +65,7 @@ impl Bench {
     }
 
     /// Runs a job that writes 1 MiB, with more words.
-    pub(crate) fn job(&self, file: &str, words: &str) -> Ran {
+    pub(crate) fn job(&self, file: &str, words: &str) -> RunResult {
         self.place.run(&format!("--name=a --bs=64k --size=1m --rw=write --filename={file} {words}"))
     }
 

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use fsdyno_results::Study;
-use testkit::{Place, Ran, skip, text};
+use testkit::{Place, RunResult, skip, text};
 
 use crate::{fixture, odd};
 
@@ -15,7 +15,7 @@ fn with(study: &Study) -> Place {
 }
 
 #[track_caller]
-fn good(place: &Place, words: &str) -> Ran {
+fn good(place: &Place, words: &str) -> RunResult {
     place.run(words).good()
 }
 

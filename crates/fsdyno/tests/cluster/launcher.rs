@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use testkit::{Ran, Running, Words, skip, text, wait_until, workspace};
+use testkit::{RunResult, Running, Words, skip, text, wait_until, workspace};
 
 /// The program built with MPICH, if that is to be tested instead: see docs/scale.md.
 pub(crate) fn with_mpich() -> Option<PathBuf> {
@@ -80,7 +80,7 @@ pub(crate) fn launcher(place: &Path, ranks: u32) -> Command {
 
 /// Runs ranks of the program to their end; `None`: skipped.
 #[track_caller]
-pub(crate) fn ran<W: Words + ?Sized>(place: &Path, ranks: u32, words: &W) -> Option<Ran> {
+pub(crate) fn ran<W: Words + ?Sized>(place: &Path, ranks: u32, words: &W) -> Option<RunResult> {
     Some(Running::start(&mut command(place, ranks, program()?, words)).finish())
 }
 

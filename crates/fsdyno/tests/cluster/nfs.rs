@@ -4,7 +4,7 @@ use std::process::Command;
 
 use fsdyno_results::{RunRecord, Study};
 use testkit::stack::{inside_beside_others, show};
-use testkit::{Place, Ran, Running, shell, word};
+use testkit::{Place, RunResult, Running, shell, word};
 
 use crate::launcher::{hosts_are_found, program};
 use crate::one_record::record;
@@ -17,7 +17,7 @@ const STACK: &str = "clients --clients 4 --rate-mbit 40 --delay-ms 38";
 
 /// Runs the program on the first clients, started from the first of them.
 #[track_caller]
-fn ran(place: &Place, clients: u32, words: &str) -> Ran {
+fn ran(place: &Place, clients: u32, words: &str) -> RunResult {
     started(place, clients, words).finish()
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use fsdyno_results::{RunRecord, Study};
 use launcher::{command, program, ran};
-use testkit::{Place, Ran, Running, has, is_root, text};
+use testkit::{Place, RunResult, Running, has, is_root, text};
 
 use crate::launcher;
 
@@ -240,7 +240,7 @@ fn a_question_for_one_machine_is_refused() {
 
 /// Runs each rank with its own filesystem on `data`, with its size in MiB; 0: none. Needs root.
 #[track_caller]
-pub(crate) fn on_own_filesystems(place: &Place, fstype: &str, mebibytes: [u32; 3], words: &str) -> Option<Ran> {
+pub(crate) fn on_own_filesystems(place: &Place, fstype: &str, mebibytes: [u32; 3], words: &str) -> Option<RunResult> {
     let program = program()?;
     if !is_root("a mount for each rank") {
         return None;

@@ -2,7 +2,7 @@
 
 use crate::draw::Drawn;
 use crate::named::{self, Spared};
-use crate::tool::{self, Done, OURS, Ran, Tool};
+use crate::tool::{self, Done, OURS, RunResult, Tool};
 
 /// The pattern of cases with known content.
 const PATTERN: [u8; 4] = [0xde, 0xad, 0xbe, 0xef];
@@ -43,7 +43,7 @@ pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Outcome {
 }
 
 /// The differences between two completed runs.
-fn differences(drawn: &Drawn, fio: &Tool, theirs: &Ran, ours: Ran, spared: &[Spared]) -> Vec<String> {
+fn differences(drawn: &Drawn, fio: &Tool, theirs: &RunResult, ours: RunResult, spared: &[Spared]) -> Vec<String> {
     let mut found = Vec::new();
     if theirs.status != ours.status {
         let stderr = if theirs.status == Some(0) { &ours.stderr } else { &theirs.stderr };
@@ -68,7 +68,7 @@ fn differences(drawn: &Drawn, fio: &Tool, theirs: &Ran, ours: Ran, spared: &[Spa
     found
 }
 
-fn compare_counts(fio: &Ran, ours: &Ran, only_writes: bool, found: &mut Vec<String>) {
+fn compare_counts(fio: &RunResult, ours: &RunResult, only_writes: bool, found: &mut Vec<String>) {
     let (Some(theirs), Some(ours)) = (&fio.jobs, &ours.jobs) else {
         found.push("no report".to_owned());
         return;
@@ -82,7 +82,7 @@ fn compare_counts(fio: &Ran, ours: &Ran, only_writes: bool, found: &mut Vec<Stri
 }
 
 /// If the order differs, each job must still do what it does in fio, except for one block per file and pass.
-fn compare_amounts(drawn: &Drawn, fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+fn compare_amounts(drawn: &Drawn, fio: &RunResult, ours: &RunResult, found: &mut Vec<String>) {
     let (Some(theirs), Some(ours)) = (&fio.jobs, &ours.jobs) else { return };
     let bytes = |jobs: &[[Done; 2]]| jobs.iter().flatten().map(|done| done.bytes).sum::<u64>();
     let (theirs, ours) = (bytes(theirs), bytes(ours));
@@ -92,20 +92,20 @@ fn compare_amounts(drawn: &Drawn, fio: &Ran, ours: &Ran, found: &mut Vec<String>
 }
 
 /// Compares the names of logs; their content depends on the clock. We never compress logs of histograms.
-fn compare_sizes(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+fn compare_sizes(fio: &RunResult, ours: &RunResult, found: &mut Vec<String>) {
     let sized = |(name, content): (&String, &Vec<u8>)| match name.split_once("_clat_hist.") {
         Some((stem, _)) => (format!("{stem}_clat_hist"), 0),
         None if name.ends_with(".log") || name.ends_with(".log.fz") => (name.clone(), 0),
         None => (name.clone(), content.len()),
     };
-    let sizes = |ran: &Ran| -> Vec<(String, usize)> { ran.files.iter().map(sized).collect() };
+    let sizes = |ran: &RunResult| -> Vec<(String, usize)> { ran.files.iter().map(sized).collect() };
     if sizes(fio) != sizes(ours) {
         found.push(format!("files: {:?} of fio, {:?} of ours", sizes(fio), sizes(ours)));
     }
 }
 
 /// Checks that the pattern is in the same places.
-fn compare_content(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+fn compare_content(fio: &RunResult, ours: &RunResult, found: &mut Vec<String>) {
     for (name, ours) in &ours.files {
         let Some(theirs) = fio.files.get(name) else { continue };
         let holds = |content: &[u8], at: usize| content[at..].starts_with(&PATTERN);
@@ -118,7 +118,7 @@ fn compare_content(fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
 }
 
 /// fio's objections to blocks that we have written with checksums.
-fn refused_by_fio(drawn: &Drawn, fio: &Tool, ours: Ran) -> Option<String> {
+fn refused_by_fio(drawn: &Drawn, fio: &Tool, ours: RunResult) -> Option<String> {
     let words: Vec<String> = drawn.words.iter().filter(|word| !word.starts_with("--rw=")).cloned().collect();
     let read = tool::run_in(fio, &[words, vec!["--rw=read".to_owned()]].concat(), ours.directory);
     (read.status != Some(0)).then(|| format!("fio reads our blocks with {:?}: {}", read.status, head(&read.stderr)))

@@ -47,7 +47,7 @@ pub(crate) struct Done {
 }
 
 /// The result of a run.
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     /// `None`: a signal ended it, or it hung.
     pub(crate) status: Option<i32>,
     pub(crate) stderr: String,
@@ -60,7 +60,7 @@ pub(crate) struct Ran {
 }
 
 /// Runs the program in a new directory on the disk of the build, which contains `files`.
-pub(crate) fn run(tool: &Tool, words: &[String], files: &[(String, Vec<u8>)]) -> Ran {
+pub(crate) fn run(tool: &Tool, words: &[String], files: &[(String, Vec<u8>)]) -> RunResult {
     let directory = testkit::directory();
     for (name, content) in files {
         std::fs::write(directory.path().join(name), content).expect("the files of a case are written");
@@ -69,12 +69,12 @@ pub(crate) fn run(tool: &Tool, words: &[String], files: &[(String, Vec<u8>)]) ->
 }
 
 /// The same in an existing directory.
-pub(crate) fn run_in(tool: &Tool, words: &[String], directory: tempfile::TempDir) -> Ran {
+pub(crate) fn run_in(tool: &Tool, words: &[String], directory: tempfile::TempDir) -> RunResult {
     let mut command = Command::new(&tool.program);
     let ran = testkit::run_within(TIME_MAX, command.args(words).arg("--output-format=json"), directory.path());
     let (status, stdout, stderr) = ran.map_or_else(<_>::default, |ran| (ran.status, ran.stdout, ran.stderr));
     let stderr = stderr + &messages(&stdout);
-    Ran { status, stderr, jobs: counts(&stdout), files: files_in(directory.path()), directory }
+    RunResult { status, stderr, jobs: counts(&stdout), files: files_in(directory.path()), directory }
 }
 
 /// fio's messages before its document.

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::{Ran, is_root, skip};
+use testkit::{RunResult, is_root, skip};
 
 use crate::{have, release, run};
 
 /// Runs a line in a root with the program and an empty directory.
-fn in_empty_root(root: &Path, line: &str) -> Ran {
+fn in_empty_root(root: &Path, line: &str) -> RunResult {
     run(Command::new("chroot")
         .arg(root)
         .arg("/fsdyno")

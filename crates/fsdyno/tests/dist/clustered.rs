@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
-use testkit::{Ran, is_root, skip, wait_until};
+use testkit::{RunResult, is_root, skip, wait_until};
 
 use crate::contained::{runtime, seccomp, unpack};
 use crate::{have, release, run};
@@ -105,7 +105,7 @@ impl Pods {
         command
     }
 
-    fn launch(&self, words: &[&str]) -> Ran {
+    fn launch(&self, words: &[&str]) -> RunResult {
         run(&mut self.command("launcher", words))
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use testkit::{Ran, is_root, skip};
+use testkit::{RunResult, is_root, skip};
 
 use crate::{have, release, run};
 
@@ -64,7 +64,7 @@ impl Bundle {
     }
 
     /// Runs fsdyno with these words in a container.
-    fn fsdyno(&self, words: &[&str]) -> Ran {
+    fn fsdyno(&self, words: &[&str]) -> RunResult {
         let path = self.path("bundle/config.json");
         let mut config: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(config["process"]["user"]["uid"], 65534, "the image names another user");

@@ -197,7 +197,7 @@ fn units_are_understood_and_hardened() {
 }
 
 /// Runs what the unit runs for the instance `name`, with systemd's placeholders filled in.
-fn run_unit(place: &Place, name: &str) -> testkit::Ran {
+fn run_unit(place: &Place, name: &str) -> testkit::RunResult {
     let unit = std::fs::read_to_string(workspace().join("deploy/systemd/fsdyno-check@.service")).unwrap();
     let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
     let line = line.replace("$FSDYNO_PROFILES", "gitlab-fio").replace("%f", &place.word(name));

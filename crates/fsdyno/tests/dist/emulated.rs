@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use testkit::{Place, Ran, skip, workspace};
+use testkit::{Place, RunResult, skip, workspace};
 
 use crate::run;
 
@@ -29,7 +29,7 @@ fn foreign() -> Option<Foreign> {
 }
 
 impl Foreign {
-    fn fsdyno(&self, place: &Place, line: &str) -> Ran {
+    fn fsdyno(&self, place: &Place, line: &str) -> RunResult {
         let mut command = Command::new(self.emulator);
         command.arg(&self.program).args(line.split_whitespace()).current_dir(place.path(""));
         run(command.env("HOME", place.path("")).env("XDG_DATA_HOME", place.path("home")))
@@ -83,7 +83,7 @@ fn data_written_there_is_verified_here_and_the_other_way_round() {
     for checksum in ["crc32c", "sha256", "xxhash", "md5"] {
         let line =
             format!("--name={checksum} --size=1m --bs=16k --verify={checksum} --randseed=7 --output-format=json");
-        let count = |ran: Ran, direction: &str| {
+        let count = |ran: RunResult, direction: &str| {
             let document = ran.good().document();
             assert_eq!(document["jobs"][0]["error"], 0, "{checksum}");
             document["jobs"][0][direction]["total_ios"].as_u64().unwrap()

@@ -10,13 +10,13 @@ mod release;
 
 use std::process::{Command, Stdio};
 
-use testkit::{Ran, text};
+use testkit::{RunResult, text};
 
 /// Runs a command to its end.
 #[track_caller]
-fn run(command: &mut Command) -> Ran {
+fn run(command: &mut Command) -> RunResult {
     let ran = command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    Ran { status: ran.status.code(), stdout: text(&ran.stdout), stderr: text(&ran.stderr) }
+    RunResult { status: ran.status.code(), stdout: text(&ran.stdout), stderr: text(&ran.stderr) }
 }
 
 /// Whether these programs are installed; the first missing one is printed, and the test is skipped.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use testkit::{Ran, is_root, skip, workspace};
+use testkit::{RunResult, is_root, skip, workspace};
 
 use crate::{have, release, run};
 
@@ -55,7 +55,7 @@ fn debian(packages: &[&Path]) -> Option<tempfile::TempDir> {
     Some(root)
 }
 
-fn within(root: &Path, line: &str) -> Ran {
+fn within(root: &Path, line: &str) -> RunResult {
     let shell = Command::new("chroot")
         .arg(root)
         .args(["/bin/sh", "-c", line])
@@ -64,7 +64,11 @@ fn within(root: &Path, line: &str) -> Ran {
         .env("DEBIAN_FRONTEND", "noninteractive")
         .output();
     let shell = shell.expect("chroot is there");
-    Ran { status: shell.status.code(), stdout: testkit::text(&shell.stdout), stderr: testkit::text(&shell.stderr) }
+    RunResult {
+        status: shell.status.code(),
+        stdout: testkit::text(&shell.stdout),
+        stderr: testkit::text(&shell.stderr),
+    }
 }
 
 fn architecture() -> &'static str {

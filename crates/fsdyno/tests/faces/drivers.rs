@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::{Place, Ran, Running, python, text};
+use testkit::{Place, RunResult, Running, python, text};
 
 /// A directory with a link `bin/fio`, and a directory for data.
 fn place() -> Place {
@@ -23,13 +23,13 @@ fn with_fio(place: &Place, program: &str, words: &[&str]) -> Command {
     command
 }
 
-fn fio(place: &Place, words: &[&str]) -> Ran {
+fn fio(place: &Place, words: &[&str]) -> RunResult {
     Running::start(&mut with_fio(place, "fio", words)).finish()
 }
 
 /// The document that a driver reads: neither stream may contain anything else.
 #[track_caller]
-fn document(ran: &Ran) -> Value {
+fn document(ran: &RunResult) -> Value {
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{}", ran.stdout);
     ran.document()
 }

@@ -2,13 +2,13 @@
 
 use fsdyno_text::escape::is_hostile;
 
-use testkit::{Place, Ran, Running};
+use testkit::{Place, RunResult, Running};
 
 /// Clears the screen, sets the title, and reverses the writing direction.
 const ORDERS: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{202e}";
 
 /// Runs with words of any bytes.
-fn run(place: &Place, words: &[&str]) -> Ran {
+fn run(place: &Place, words: &[&str]) -> RunResult {
     Running::start(&mut place.command(words)).finish()
 }
 

@@ -1,7 +1,7 @@
 //! Tests where findings and notes appear on the fio face: `--findings` and FSDYNO_FINDINGS.
 
 use serde_json::Value;
-use testkit::{Place, Ran, Running};
+use testkit::{Place, RunResult, Running};
 
 /// A depth that a synchronous engine does not have, sampled latencies, and an option without effect.
 const CAUTIONS: &str =
@@ -10,7 +10,7 @@ const CAUTIONS: &str =
 const PLAIN: &str = "--name=a --ioengine=null --size=4m --rw=randread";
 const BLOCK: &str = "\nFindings and notes (fsdyno):\n";
 
-fn run(words: &str) -> (Place, Ran) {
+fn run(words: &str) -> (Place, RunResult) {
     let place = Place::new();
     let ran = place.run(&format!("fio {words}")).good();
     (place, ran)

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use testkit::{Manner, ObjectServer, Place, Ran, Running, skip};
+use testkit::{Manner, ObjectServer, Place, RunResult, Running, skip};
 
 const SECRET: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
 
@@ -11,7 +11,7 @@ fn line(server: &ObjectServer, words: &str) -> String {
     format!("--name=o --ioengine=http --http_host={host} --filename=/bucket/key --bs=4k --size=64k {words}")
 }
 
-fn run(server: &ObjectServer, words: &str) -> Ran {
+fn run(server: &ObjectServer, words: &str) -> RunResult {
     Place::new().run(&line(server, words))
 }
 

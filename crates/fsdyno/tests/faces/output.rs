@@ -5,12 +5,12 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::program::results;
-use testkit::{Place, Ran, Running};
+use testkit::{Place, RunResult, Running};
 
 const JOB: &str = "--name=a --ioengine=null --size=64k --rw=read";
 
 /// Runs `words` with a full disk as stdout.
-fn on_a_full_disk(words: &str) -> Ran {
+fn on_a_full_disk(words: &str) -> RunResult {
     let place = Place::new();
     let full = File::options().write(true).open("/dev/full").expect("/dev/full is there");
     Running::start_with_stdout(&mut place.command(words), full).finish()

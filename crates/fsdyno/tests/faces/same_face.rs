@@ -1,9 +1,9 @@
 //! Tests that three names have one face.
 
-use testkit::{Place, Ran, Running};
+use testkit::{Place, RunResult, Running};
 
 /// Runs `words` under each name of the fio face.
-fn under_each_name(words: &str) -> Vec<(&'static str, Ran)> {
+fn under_each_name(words: &str) -> Vec<(&'static str, RunResult)> {
     let place = Place::new();
     std::os::unix::fs::symlink(testkit::program(), place.path("fio")).expect("a link is made");
     let run = |mut command: std::process::Command| Running::start(&mut command).finish();

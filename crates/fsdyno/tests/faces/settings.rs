@@ -1,6 +1,6 @@
 //! Tests settings for all questions: configuration file, environment, units and colours.
 
-use testkit::{Place, Ran, Running};
+use testkit::{Place, RunResult, Running};
 
 /// A saved run with a caution.
 fn saved() -> String {
@@ -16,14 +16,14 @@ fn configured(text: &str) -> Place {
     place
 }
 
-fn with(place: &Place, words: &str, variables: &[(&str, &str)]) -> Ran {
+fn with(place: &Place, words: &str, variables: &[(&str, &str)]) -> RunResult {
     Running::start(place.command(words).envs(variables.iter().copied())).finish()
 }
 
 #[test]
 fn nearer_settings_win_and_config_says_where_each_comes_from() {
     let place = configured("units = \"binary\"\ncolor = \"always\"\npatterns = [\"read\"]\nstore = \"~/kept\"\n");
-    let found = |ran: Ran| {
+    let found = |ran: RunResult| {
         let document = ran.good().document();
         ["store", "units", "color", "patterns"].map(|key| {
             let setting = &document["settings"][key];
@@ -114,7 +114,7 @@ fn units_hold_for_headers_and_figures_alike() {
 fn verdicts_have_colours_on_a_terminal_or_where_they_are_asked_for() {
     let place = Place::new();
     let show = format!("show {}", saved());
-    let is_coloured = |ran: Ran| ran.good().stdout.contains("\u{1b}[33mcaution\u{1b}[0m");
+    let is_coloured = |ran: RunResult| ran.good().stdout.contains("\u{1b}[33mcaution\u{1b}[0m");
     assert!(!is_coloured(place.run(&show)), "a pipe has none");
     assert!(is_coloured(place.run(&format!("{show} --color always"))));
     assert!(is_coloured(with(&place, &show, &[("CLICOLOR_FORCE", "1")])));

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use testkit::{Manner, ObjectServer, Place, Ran, Running, wait_until};
+use testkit::{Manner, ObjectServer, Place, RunResult, Running, wait_until};
 
 const SECRET: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
 
@@ -17,7 +17,7 @@ fn command(place: &Place, server: &ObjectServer, words: &str) -> Command {
     command
 }
 
-fn ask(place: &Place, server: &ObjectServer, words: &str) -> Ran {
+fn ask(place: &Place, server: &ObjectServer, words: &str) -> RunResult {
     Running::start(&mut command(place, server, words)).finish()
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::document::{self, Row};
 use crate::lab;
-use crate::program::{Ran, Running, hurried, replace_after};
+use crate::program::{RunResult, Running, hurried, replace_after};
 use testkit::wait_until;
 
 /// A combination.
@@ -269,7 +269,7 @@ const MAPPED: &[Case] = &[
 ];
 
 /// A running case.
-struct Begun<'case> {
+struct RunningCase<'case> {
     case: &'case Case,
     asked: String,
     /// The name of its file, and of the one that hangs.
@@ -278,7 +278,7 @@ struct Begun<'case> {
 }
 
 /// Begins a case: makes its files, sets its faults, starts its run.
-fn begin<'case>(place: &Path, engine: &str, number: usize, case: &'case Case) -> Begun<'case> {
+fn begin<'case>(place: &Path, engine: &str, number: usize, case: &'case Case) -> RunningCase<'case> {
     let (first, second) = (format!("{engine}{number}"), format!("{engine}{number}b"));
     let named = |text: &str| {
         let words = text.split(' ').map(|word| match word {
@@ -300,7 +300,7 @@ fn begin<'case>(place: &Path, engine: &str, number: usize, case: &'case Case) ->
     let words =
         format!("--ioengine={engine}{queued} --bs=4k{direct} --name=a --filename={first} {}", named(case.words));
     let file = if case.set.iter().any(|line| line.ends_with('G')) { second.clone() } else { first.clone() };
-    Begun { case, file, running: hurried(place, &words), asked: format!("`fio {words}`") }
+    RunningCase { case, file, running: hurried(place, &words), asked: format!("`fio {words}`") }
 }
 
 /// Whether a request for the file hangs.
@@ -309,7 +309,7 @@ fn hangs(file: &str) -> bool {
     text.lines().any(|line| line.strip_prefix(&format!("hung {file} ")).is_some_and(|count| count != "0"))
 }
 
-impl Begun<'_> {
+impl RunningCase<'_> {
     fn act(&mut self) {
         let signals: &[&str] = match self.case.act {
             Act::Nothing => return,
@@ -329,7 +329,7 @@ impl Begun<'_> {
     }
 
     fn finish(self, engine: &str) -> Row {
-        let Begun { case, asked, running, .. } = self;
+        let RunningCase { case, asked, running, .. } = self;
         let ran = running.finish();
         let output = format!("{engine}, {}: {}{}", case.fault, ran.stdout, ran.stderr);
         assert_eq!(ran.status, case.status, "{output}");
@@ -347,7 +347,7 @@ impl Begun<'_> {
 }
 
 /// The error of the first job that has one, and the number of lost requests; `None`: there is no record.
-fn kept(ran: &Ran) -> Option<(Option<i64>, u64)> {
+fn kept(ran: &RunResult) -> Option<(Option<i64>, u64)> {
     let jobs = ran.record.as_ref()?["jobs"].as_array()?;
     let error = jobs.iter().find_map(|job| job["error"]["code"].as_i64());
     let lost = jobs.iter().filter_map(|job| job["lost"]["count"].as_u64()).sum();
@@ -374,11 +374,11 @@ fn moment(message: &str) -> String {
 /// Runs all cases of an engine in parallel.
 fn rows(engine: &str, cases: &[&Case]) -> Vec<Row> {
     let place = lab::target();
-    let mut begun: Vec<Begun<'_>> = Vec::new();
+    let mut begun: Vec<RunningCase<'_>> = Vec::new();
     for (number, case) in cases.iter().enumerate() {
         begun.push(begin(&place, engine, number + 1, case));
     }
-    begun.iter_mut().for_each(Begun::act);
+    begun.iter_mut().for_each(RunningCase::act);
     let rows = begun.into_iter().map(|begun| begun.finish(engine)).collect();
     lab::run("lab-fault", "abort");
     wait_until("the end of the processes that were left behind", || {

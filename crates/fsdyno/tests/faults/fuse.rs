@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::document::Row;
 use crate::lab;
-use crate::program::{Precious, Ran, clean, fio, measure, replace_after};
+use crate::program::{RunResult, UserFiles, clean, fio, measure, replace_after};
 
 /// Removes every fault.
 const WELL: &str =
@@ -137,14 +137,14 @@ const CASES: &[Case] = &[
 fn fio_face() {
     lab::inside("fuse::fio_face", "fuse", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         std::fs::write(place.join(DATA), vec![7; 1 << 20]).expect("the place is writable");
         lab::run("lab-fault", "direct-io 1");
         CASES.iter().map(|case| row(case, &place, &precious)).collect()
     });
 }
 
-fn row(case: &Case, place: &Path, precious: &Precious) -> Row {
+fn row(case: &Case, place: &Path, precious: &UserFiles) -> Row {
     lab::run("lab-fault", case.set);
     let ran = fio(place, case.words).finish();
     lab::run("lab-fault", WELL);
@@ -170,7 +170,7 @@ fn row(case: &Case, place: &Path, precious: &Precious) -> Row {
 }
 
 /// Checks that the job's file has the size that was asked for.
-fn left(precious: &Precious) -> String {
+fn left(precious: &UserFiles) -> String {
     match precious.and_else().as_str() {
         "`data`" => "nothing".to_owned(),
         "`data`, `new`" => "its file".to_owned(),
@@ -179,7 +179,7 @@ fn left(precious: &Precious) -> String {
 }
 
 /// The record's content on short transfers, errors that were continued after and the longest wait.
-fn kept(ran: &Ran) -> String {
+fn kept(ran: &RunResult) -> String {
     let job = &ran.record.as_ref().expect("a record is kept")["jobs"][0];
     let moved = &job["directions"];
     let short: u64 = ["read", "write"].iter().filter_map(|direction| moved[direction]["short_ios"].as_u64()).sum();
@@ -204,7 +204,7 @@ fn kept(ran: &Ran) -> String {
 fn guided_face() {
     lab::inside("fuse::guided_face", "fuse", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         lab::run("lab-fault", "direct-io 1");
         let faults = [
             ("EIO of the 50th read", "read-eio 50", "Input/output error"),

@@ -6,7 +6,9 @@ use std::process::Command;
 
 use crate::document::Row;
 use crate::lab;
-use crate::program::{MEASURE, Precious, Ran, Running, ask, ask_hurried, clean, fio, hurried, measure, replace_after};
+use crate::program::{
+    MEASURE, RunResult, Running, UserFiles, ask, ask_hurried, clean, fio, hurried, measure, replace_after,
+};
 use testkit::wait_until;
 
 /// Number of requests of this kind that the filesystem has seen.
@@ -34,7 +36,7 @@ fn moment(message: &str) -> String {
         .replace("the oldest: write", "the oldest: read")
 }
 
-fn row(fault: &str, asked: &str, ran: &Ran, message: &str, left: String) -> Row {
+fn row(fault: &str, asked: &str, ran: &RunResult, message: &str, left: String) -> Row {
     Row {
         fault: fault.to_owned(),
         asked: format!("`{asked}`"),
@@ -49,7 +51,7 @@ fn row(fault: &str, asked: &str, ran: &Ran, message: &str, left: String) -> Row 
 fn fio_face() {
     lab::inside("hangs::fio_face", "fuse", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         for name in ["psync", "io_uring", "libaio"] {
             std::fs::write(place.join(name), vec![7; 1 << 20]).expect("the place is writable");
         }
@@ -104,7 +106,7 @@ fn fio_face() {
 fn guided_face() {
     lab::inside("hangs::guided_face", "fuse", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         lab::run("lab-fault", "direct-io 1");
         let before = requests("reads");
         let mut running = ask_hurried(&place, MEASURE);
@@ -132,7 +134,7 @@ fn all_ended(place: &Path) {
 fn first_look() {
     lab::inside("hangs::first_look", "fuse", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
         let words = "--name=a --filename=data --rw=read --bs=4k --size=1m";
         let asked = [format!("fio {words}"), "measure --quick".to_owned()];
@@ -168,7 +170,7 @@ fn begin_look(begin: impl Fn(&Path) -> Running, place: &Path) -> Running {
 fn syncs_and_small_files() {
     lab::inside("hangs::syncs_and_small_files", "fuse", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         let mut begun = Vec::new();
         for (fault, set, words) in [
             ("the 3rd fsync is never answered; SIGINT", "hang-fsync 3", "--filename=synced --fsync=8"),
@@ -213,7 +215,7 @@ fn syncs_and_small_files() {
 fn a_disk_that_never_answers() {
     lab::inside("hangs::a_disk_that_never_answers", "dm", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         let words = "--name=a --filename=data --rw=randread --bs=4k --size=16m --direct=1 --time_based --runtime=10";
         let mut running = hurried(&place, &format!("{words} --eta=always --eta-interval=250ms"));
         running.wait_until("I/O", |running| running.output().contains("[r="));
@@ -268,7 +270,7 @@ fn frozen() {
             return Vec::new();
         }
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         let words = "--name=a --filename=data --rw=randwrite --bs=4k --size=1m --time_based --runtime=600";
         let mut running = fio(&place, words);
         running.wait_until("data", |_| place.join("data").metadata().is_ok_and(|data| data.len() == 1 << 20));

@@ -5,11 +5,11 @@ use std::process::Command;
 
 use crate::document::{self, Row};
 use crate::lab;
-use crate::program::{Precious, Ran, fio, replace_after, start_command};
+use crate::program::{RunResult, UserFiles, fio, replace_after, start_command};
 use crate::scarce::{Group, Limit, NO_FILTER, refusing};
 
 /// Runs the fio face after `before`, shell words.
-fn behind(place: &Path, before: &str, words: &str) -> Ran {
+fn behind(place: &Path, before: &str, words: &str) -> RunResult {
     let folder = testkit::directory();
     let record = folder.path().join("record");
     let mut command = Command::new("sh");
@@ -17,7 +17,7 @@ fn behind(place: &Path, before: &str, words: &str) -> Ran {
     start_command(place, folder, command).finish()
 }
 
-fn row(fault: &str, words: &str, ran: &Ran, message: &str, left: String) -> Row {
+fn row(fault: &str, words: &str, ran: &RunResult, message: &str, left: String) -> Row {
     Row {
         fault: fault.to_owned(),
         asked: format!("`fio {words}`"),
@@ -34,7 +34,7 @@ fn row(fault: &str, words: &str, ran: &Ran, message: &str, left: String) -> Row 
 fn of_a_process() {
     let place = testkit::directory();
     let place = place.path();
-    let precious = Precious::put(place);
+    let precious = UserFiles::put(place);
     std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
     let large = "--name=a --filename=data --rw=read --bs=1g --size=1g --ioengine=io_uring --iodepth=1024 --numjobs=8";
     let limited = "--name=a --filename=data --rw=read --bs=1m --size=1m --ioengine=io_uring --iodepth=4096";
@@ -125,7 +125,7 @@ fn of_a_control_group() {
         Err(reason) => return testkit::skip(&reason),
     };
     let place = testkit::directory();
-    let precious = Precious::put(place.path());
+    let precious = UserFiles::put(place.path());
     std::fs::write(place.path().join("data"), vec![7; 1 << 20]).expect("the place is writable");
     let before = format!("{}; exec", group.join());
     let words = "--name=a --filename=data --rw=read --bs=1m --size=1m --ioengine=io_uring --iodepth=512";
@@ -142,7 +142,7 @@ fn of_a_control_group() {
 fn of_the_system() {
     lab::inside("limits::of_the_system", "dm", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         std::fs::write("/proc/sys/fs/aio-max-nr", "64").expect("the guest has limits of its own");
         let words =
             "--name=a --filename=data --rw=randread --bs=4k --size=1m --direct=1 --ioengine=libaio --iodepth=1024";

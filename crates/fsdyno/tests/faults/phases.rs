@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::document::{self, Row};
 use crate::lab;
-use crate::program::{Precious, Ran, Running, ask, clean, fio, has_running_row, start_command};
+use crate::program::{RunResult, Running, UserFiles, ask, clean, fio, has_running_row, start_command};
 use testkit::wait_until;
 
 const SIGNALS: [&str; 4] = ["INT", "TERM", "HUP", "KILL"];
@@ -47,7 +47,7 @@ const ANSWERED: &str = "delay-us 0 hold 0";
 fn fio_face() {
     lab::inside("phases::fio_face", "fuse", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
         lab::run("lab-fault", "direct-io 1");
         let mut rows = Vec::new();
@@ -60,7 +60,7 @@ fn fio_face() {
     });
 }
 
-fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &Precious) -> Row {
+fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &UserFiles) -> Row {
     lab::run("lab-fault", phase.set);
     // With `--record=FILE`.
     let mut running = fio(place, phase.words);
@@ -95,7 +95,7 @@ fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &Precious) -> R
 }
 
 /// The content of the record, and whether the report was printed.
-fn kept(ran: &Ran) -> String {
+fn kept(ran: &RunResult) -> String {
     let report = if ran.stdout.contains("Run status group 0") { ", the report" } else { "" };
     let marked = match ran.record.as_ref().map(|record| record["complete"] == true) {
         Some(false) => ", marked incomplete",
@@ -125,7 +125,7 @@ fn report() {
     let mut rows = Vec::new();
     for signal in SIGNALS {
         let place = testkit::directory();
-        let precious = Precious::put(place.path());
+        let precious = UserFiles::put(place.path());
         let store = testkit::directory();
         let record = store.path().join("record");
         // More than a pipe holds: it waits for its reader, with the record saved.
@@ -180,7 +180,7 @@ fn guided_face() {
         let signals = if matches!(moment, Moment::Saved) { &SIGNALS[3..] } else { &SIGNALS[..] };
         for signal in signals {
             let place = testkit::directory();
-            let precious = Precious::put(place.path());
+            let precious = UserFiles::put(place.path());
             let mut running = ask(place.path(), words);
             match moment {
                 Moment::Data => running.wait_until("data", |_| data(place.path()).is_some()),

@@ -36,7 +36,7 @@ impl DerefMut for Running {
 
 /// The result of a run.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     /// `128 + N`: killed by signal N.
     pub(crate) status: i32,
     pub(crate) stdout: String,
@@ -79,7 +79,7 @@ fn hurry(command: &mut Command) {
 }
 
 /// Runs `clean`.
-pub(crate) fn clean(place: &Path) -> Ran {
+pub(crate) fn clean(place: &Path) -> RunResult {
     let mut command = Command::new(testkit::program());
     command.args(["clean", "."]);
     start_command(place, testkit::directory(), command).finish()
@@ -118,12 +118,12 @@ impl Running {
 
     /// Waits for the end.
     #[track_caller]
-    pub(crate) fn finish(self) -> Ran {
+    pub(crate) fn finish(self) -> RunResult {
         let (status, ran) = self.running.finish_with_signal();
         let record = std::fs::read_to_string(self.kept.path().join("record"));
         let record = record.ok().and_then(|record| serde_json::from_str(&record).ok());
         let record = kept_in(&self.kept.path().join("store")).or(record);
-        Ran { status, stdout: ran.stdout, stderr: ran.stderr, record, place: self.place }
+        RunResult { status, stdout: ran.stdout, stderr: ran.stderr, record, place: self.place }
     }
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn has_running_row(study: &Value) -> bool {
     study["rows"].as_array().and_then(|rows| rows.last()).is_some_and(|row| row["run"]["complete"] == false)
 }
 
-impl Ran {
+impl RunResult {
     /// The first line that contains `words`, without what differs from run to run.
     #[track_caller]
     pub(crate) fn message(&self, words: &str) -> String {
@@ -202,14 +202,14 @@ pub(crate) fn replace_after(text: &str, mark: &str, by: &str, part: impl Fn(char
 }
 
 /// A user's own files in the place, which must stay unchanged.
-pub(crate) struct Precious {
+pub(crate) struct UserFiles {
     files: Vec<(PathBuf, Vec<u8>)>,
     place: PathBuf,
 }
 
-impl Precious {
+impl UserFiles {
     /// Makes the files.
-    pub(crate) fn put(place: &Path) -> Precious {
+    pub(crate) fn put(place: &Path) -> UserFiles {
         let folder = place.join("precious");
         std::fs::create_dir_all(&folder).expect("the place is writable");
         let files = [folder.join("letters"), place.join("fsdyno-work-notes")];
@@ -218,7 +218,7 @@ impl Precious {
             std::fs::write(path, content).expect("the place is writable");
             File::open(path).and_then(|file| file.sync_all()).expect("it is on the disk");
         }
-        Precious { files, place: place.to_owned() }
+        UserFiles { files, place: place.to_owned() }
     }
 
     /// The other files in the place, in words for the table.

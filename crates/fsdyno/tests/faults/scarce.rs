@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::program::{Precious, Ran, start_command};
+use crate::program::{RunResult, UserFiles, start_command};
 
 /// Status of `refuse.py` where no filter can be set.
 pub(crate) const NO_FILTER: i32 = 77;
@@ -78,9 +78,9 @@ impl Drop for Group {
 
 /// Runs the command after shell words, and examines its end. `None`: these words cannot be carried out here.
 #[track_caller]
-fn ends_well(before: &str, words: &str) -> Option<Ran> {
+fn ends_well(before: &str, words: &str) -> Option<RunResult> {
     let place = testkit::directory();
-    let precious = Precious::put(place.path());
+    let precious = UserFiles::put(place.path());
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{before} {} {words}", testkit::program())]);
     // Ten times this is the longest wait for what does not answer.

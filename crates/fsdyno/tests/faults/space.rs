@@ -2,7 +2,7 @@
 
 use crate::document::Row;
 use crate::lab;
-use crate::program::{Precious, Ran, clean, fio, measure, replace_after, start_command};
+use crate::program::{RunResult, UserFiles, clean, fio, measure, replace_after, start_command};
 use testkit::wait_until;
 
 /// Replaces numbers that depend on the size of a filesystem's tables, or on the speed of the machine.
@@ -14,7 +14,7 @@ fn numbers(message: &str) -> String {
     ["kB/s", "MB/s", "GB/s"].iter().fold(message, |message, unit| message.replace(&format!("N {unit}"), "N B/s"))
 }
 
-fn row(fault: &str, asked: &str, ran: &Ran, message: &str, left: String) -> Row {
+fn row(fault: &str, asked: &str, ran: &RunResult, message: &str, left: String) -> Row {
     Row {
         fault: fault.to_owned(),
         asked: format!("`{asked}`"),
@@ -29,7 +29,7 @@ fn row(fault: &str, asked: &str, ran: &Ran, message: &str, left: String) -> Row 
 fn a_full_disk() {
     lab::inside("space::a_full_disk", "ext4 --size-mb 64", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         let run = "--name=a --filename=new --rw=write --bs=1m --size=200m --fallocate=none --direct=1";
         let layout = "--name=a --filename=new --rw=read --bs=1m --size=200m";
         let rows = [("the disk is full during the run", run), ("the disk is too small for the layout", layout)];
@@ -60,7 +60,7 @@ fn a_full_disk() {
 fn a_read_only_mount() {
     lab::inside("space::a_read_only_mount", "ext4 --size-mb 64", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         std::fs::write(place.join("data"), vec![7; 1 << 20]).expect("the place is writable");
         lab::run("mount", &format!("-o remount,ro {}", place.display()));
         let words = "--name=a --filename=data --rw=write --bs=4k --size=1m";
@@ -79,7 +79,7 @@ fn a_read_only_mount() {
 fn a_failing_disk() {
     lab::inside("space::a_failing_disk", "dm", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         let mut running = measure(&place);
         running.wait_until("the first test", |running| running.output().contains("[1/10]"));
         lab::run("lab-disk", "fail-all");
@@ -105,7 +105,7 @@ fn a_full_store() {
         let store = lab::target();
         std::fs::write(store.join("full"), vec![1; 5 << 20]).expect_err("it is full now");
         let place = testkit::directory();
-        let precious = Precious::put(place.path());
+        let precious = UserFiles::put(place.path());
         let words = |words: &str| -> Vec<String> { words.split_whitespace().map(str::to_owned).collect() };
         let runs = [
             (

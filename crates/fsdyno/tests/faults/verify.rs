@@ -2,11 +2,11 @@
 
 use crate::document::Row;
 use crate::lab;
-use crate::program::{Precious, Ran, fio, replace_after};
+use crate::program::{RunResult, UserFiles, fio, replace_after};
 
 const WORDS: &str = "--name=a --filename=data --rw=write --bs=4k --size=1m --verify=crc32c";
 
-fn row(fault: &str, words: &str, ran: &Ran, message: &str) -> Row {
+fn row(fault: &str, words: &str, ran: &RunResult, message: &str) -> Row {
     let numbers = |message: String, mark| replace_after(&message, mark, "N", |letter| letter.is_ascii_digit());
     Row {
         fault: fault.to_owned(),
@@ -22,7 +22,7 @@ fn row(fault: &str, words: &str, ran: &Ran, message: &str) -> Row {
 fn dropped_writes() {
     lab::inside("verify::dropped_writes", "dm", || {
         let place = lab::target();
-        let precious = Precious::put(&place);
+        let precious = UserFiles::put(&place);
         let ran = fio(&place, WORDS).finish();
         assert_eq!(ran.status, 0, "{}{}", ran.stdout, ran.stderr);
         let mut rows = Vec::new();

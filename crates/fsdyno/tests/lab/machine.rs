@@ -98,17 +98,17 @@ fn a_memory_limit() {
 }
 
 /// Four busy loops for each CPU, until it is dropped.
-pub(crate) struct Crowd(Vec<Child>);
+pub(crate) struct BusyLoops(Vec<Child>);
 
-impl Crowd {
-    pub(crate) fn new() -> Crowd {
+impl BusyLoops {
+    pub(crate) fn new() -> BusyLoops {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let spin = || Command::new("bash").args(["-c", "while :; do :; done"]).spawn().expect("bash runs");
-        Crowd((0..4 * processors).map(|_| spin()).collect())
+        BusyLoops((0..4 * processors).map(|_| spin()).collect())
     }
 }
 
-impl Drop for Crowd {
+impl Drop for BusyLoops {
     fn drop(&mut self) {
         for one in &mut self.0 {
             if one.kill().and_then(|()| one.wait()).is_err() {
@@ -127,7 +127,7 @@ fn others_on_the_processors() {
         let before_others = BeforeOthers::new();
         Bench::new().fio(&line).silent(&["cpu-starved"]);
         drop(before_others);
-        let crowd = Crowd::new();
+        let crowd = BusyLoops::new();
         let starved = Bench::new().fio(&line);
         drop(crowd);
         starved.caution("cpu-starved");

@@ -7,16 +7,16 @@ use fsdyno_results::{Finding, Severity, Study};
 
 use crate::below::mounted_image;
 use crate::bench::Bench;
-use crate::machine::{BeforeOthers, Crowd};
+use crate::machine::{BeforeOthers, BusyLoops};
 use testkit::stack::{inside, inside_beside_others, place};
 use testkit::{shell, word};
 
 /// The answer to a question with phases.
-struct Asked(Study);
+struct PhasedAnswer(Study);
 
-impl Asked {
-    fn of(words: &[&str]) -> Asked {
-        Asked(Bench::new().ask(words))
+impl PhasedAnswer {
+    fn of(words: &[&str]) -> PhasedAnswer {
+        PhasedAnswer(Bench::new().ask(words))
     }
 
     fn finding(&self, id: &str) -> Option<&Finding> {
@@ -44,15 +44,15 @@ impl Asked {
 }
 
 /// A program that runs until it is dropped, with its children.
-struct Beside(Child);
+struct BackgroundProgram(Child);
 
-impl Beside {
-    fn run(words: &[&str]) -> Beside {
-        Beside(Command::new("timeout").arg("60").args(words).spawn().expect("timeout is there"))
+impl BackgroundProgram {
+    fn run(words: &[&str]) -> BackgroundProgram {
+        BackgroundProgram(Command::new("timeout").arg("60").args(words).spawn().expect("timeout is there"))
     }
 }
 
-impl Drop for Beside {
+impl Drop for BackgroundProgram {
     fn drop(&mut self) {
         shell(&format!("kill {}", self.0.id()));
         self.0.wait().expect("it ends");
@@ -65,10 +65,10 @@ fn busy_cpus_beside_small_files() {
         let here = place("LAB_LOCAL");
         let words = ["check", "gitlab-smallfiles", word(&here)];
         let before_others = BeforeOthers::new();
-        Asked::of(&words).silent("cpu-starved");
+        PhasedAnswer::of(&words).silent("cpu-starved");
         drop(before_others);
-        let crowd = Crowd::new();
-        let starved = Asked::of(&words);
+        let crowd = BusyLoops::new();
+        let starved = PhasedAnswer::of(&words);
         drop(crowd);
         let found = starved.caution("cpu-starved");
         assert!(found.cause.contains("waited for a CPU"), "{}", found.cause);
@@ -81,12 +81,12 @@ fn a_neighbour_beside_small_files() {
     inside("phases::a_neighbour_beside_small_files", "ext4 --size-mb 256", || {
         let here = place("LAB_LOCAL");
         let words = ["smallfiles", word(&here), "--limit=1"];
-        Asked::of(&words).silent("foreign-load");
+        PhasedAnswer::of(&words).silent("foreign-load");
         let other = here.join("other");
         shell(&format!("dd if=/dev/urandom of={} bs=1M count=64 status=none; sync", word(&other)));
         let load = format!("while true; do dd if={} of=/dev/null bs=1M iflag=direct status=none; done", word(&other));
-        let neighbour = Beside::run(&["bash", "-c", &load]);
-        let shared = Asked::of(&words);
+        let neighbour = BackgroundProgram::run(&["bash", "-c", &load]);
+        let shared = PhasedAnswer::of(&words);
         drop(neighbour);
         let found = shared.caution("foreign-load");
         assert!(found.cause.contains("others moved"), "{}", found.cause);
@@ -114,10 +114,10 @@ fn small_files_that_others_hold_in_memory() {
     inside("phases::small_files_that_others_hold_in_memory", "ext4 --size-mb 256", || {
         let here = place("LAB_LOCAL");
         let words = ["smallfiles", word(&here), "--limit=2"];
-        Asked::of(&words).silent("page-cache");
+        PhasedAnswer::of(&words).silent("page-cache");
         let files = here.join("fsdyno-work-*/files/test*.txt");
-        let holder = Beside::run(&["python3", "-c", HOLDER, word(&files)]);
-        let warmed = Asked::of(&words);
+        let holder = BackgroundProgram::run(&["python3", "-c", HOLDER, word(&files)]);
+        let warmed = PhasedAnswer::of(&words);
         drop(holder);
         let found = warmed.caution("page-cache");
         assert!(found.cause.contains("were to be read cold"), "{}", found.cause);
@@ -133,9 +133,9 @@ fn small_files_that_are_synced_without_a_flush() {
         let name = device.file_name().and_then(|name| name.to_str()).expect("a device");
         shell(&format!("echo 'write back' > /sys/block/{name}/queue/write_cache"));
         let words = ["smallfiles", word(&here), "--limit=2"];
-        Asked::of(&words).silent("sync-not-flushed");
+        PhasedAnswer::of(&words).silent("sync-not-flushed");
         shell(&format!("mount -o remount,nobarrier {}", word(&here)));
-        let cause = &Asked::of(&words).invalid("sync-not-flushed").cause.clone();
+        let cause = &PhasedAnswer::of(&words).invalid("sync-not-flushed").cause.clone();
         assert!(cause.contains("got 0 flushes: the mount has nobarrier"), "{cause}");
     });
 }
@@ -148,9 +148,9 @@ fn small_files_whose_flushes_end_below() {
         mounted_image(&middle.with_extension("image"), &middle, "--direct-io=on");
         mounted_image(&middle.join("image"), &top, "--direct-io=on");
         let words = ["smallfiles", word(&top), "--limit=2"];
-        Asked::of(&words).silent("sync-not-flushed");
+        PhasedAnswer::of(&words).silent("sync-not-flushed");
         shell(&format!("mount -o remount,nobarrier {}", word(&middle)));
-        let cause = &Asked::of(&words).invalid("sync-not-flushed").cause.clone();
+        let cause = &PhasedAnswer::of(&words).invalid("sync-not-flushed").cause.clone();
         assert!(cause.contains("below its file") && cause.contains("leaves syncs out"), "{cause}");
     });
 }
@@ -158,7 +158,7 @@ fn small_files_whose_flushes_end_below() {
 #[test]
 fn small_files_whose_syncs_do_nothing() {
     inside_beside_others("phases::small_files_whose_syncs_do_nothing", "overlay --volatile", || {
-        let asked = Asked::of(&["smallfiles", word(&place("LAB_LOCAL")), "--limit=2"]);
+        let asked = PhasedAnswer::of(&["smallfiles", word(&place("LAB_LOCAL")), "--limit=2"]);
         let cause = &asked.invalid("sync-ignored").cause;
         assert!(cause.contains("the overlay is mounted volatile"), "{cause}");
     });
@@ -167,7 +167,7 @@ fn small_files_whose_syncs_do_nothing() {
 #[test]
 fn small_files_whose_syncs_do_their_work() {
     inside_beside_others("phases::small_files_whose_syncs_do_their_work", "overlay", || {
-        Asked::of(&["smallfiles", word(&place("LAB_LOCAL")), "--limit=2"]).silent("sync-ignored");
+        PhasedAnswer::of(&["smallfiles", word(&place("LAB_LOCAL")), "--limit=2"]).silent("sync-ignored");
     });
 }
 
@@ -178,7 +178,7 @@ fn small_files_whose_times_are_not_stored() {
         let here = place("LAB_LOCAL");
         let answer = |option: &str| {
             shell(&format!("mount -o remount,{option} {}", word(&here)));
-            let asked = Asked::of(&["smallfiles", word(&here), "--files=100", "--limit=1"]);
+            let asked = PhasedAnswer::of(&["smallfiles", word(&here), "--files=100", "--limit=1"]);
             asked.silent("sync-ignored");
             asked.0.sentences.join(" ")
         };

@@ -9,7 +9,7 @@ use fsdyno_results::Row;
 use fsdyno_stats::median;
 use fsdyno_text::quantity::{bytes, latency, number};
 use testkit::stack::{inside, place, reports_inside, show};
-use testkit::{Place, Ran, run_within, shell, skip, word};
+use testkit::{Place, RunResult, run_within, shell, skip, word};
 
 use crate::stack::long_ones_are_wanted;
 
@@ -43,7 +43,7 @@ fn time(places: &[String], options: &str, command: &[&str]) -> Headline {
 }
 
 /// Runs the program without the usual time limit.
-fn asked(words: &[&str]) -> Ran {
+fn asked(words: &[&str]) -> RunResult {
     let place = Place::new();
     run_within(Duration::from_secs(15 * 60), &mut place.command(words), &place.path("")).expect("it ends")
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use fsdyno_present::Headline;
 use fsdyno_results::{Study, TreeRecord};
 use testkit::stack::{inside_beside_others, place, show};
-use testkit::{Neighbour, Place, Ran, shell, word};
+use testkit::{Neighbour, Place, RunResult, shell, word};
 
 /// Number and name of a trap, and whether it is reported: for the trap, and for its twin.
 type Trap = (u8, &'static str, fn(&Grounds) -> [bool; 2]);
@@ -74,7 +74,7 @@ impl Grounds {
         }
     }
 
-    fn ran(&self, places: &[&PathBuf], options: &str, line: &str) -> Ran {
+    fn ran(&self, places: &[&PathBuf], options: &str, line: &str) -> RunResult {
         let mut words = vec!["time".to_owned(), "--quiet".to_owned(), "--no-store".to_owned(), "--json".to_owned()];
         words.extend(places.iter().zip(["a", "b"]).map(|(place, name)| format!("{name}={}", word(place))));
         words.extend(options.split_whitespace().map(str::to_owned));

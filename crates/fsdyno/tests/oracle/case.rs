@@ -1,7 +1,7 @@
 //! Defines a row of the tables, and compares it.
 
 use crate::left_behind::Depth;
-use crate::tools::{self, FIO, OURS, Ran};
+use crate::tools::{self, FIO, OURS, RunResult};
 use crate::{differences, document, left_behind, report, terse};
 
 /// A command line with the files that exist before it, and what must agree after it.
@@ -218,7 +218,7 @@ pub(crate) fn check(case: &Case) {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-fn compare(case: &Case, form: Form, fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+fn compare(case: &Case, form: Form, fio: &RunResult, ours: &RunResult, found: &mut Vec<String>) {
     if let Some((written, status)) = case.chosen.filter(|_| !tools::comparing_fio_with_itself()) {
         let reason = differences::chosen(written).reason;
         if ours.status != Some(status) {
@@ -249,7 +249,7 @@ fn compare(case: &Case, form: Form, fio: &Ran, ours: &Ran, found: &mut Vec<Strin
     }
 }
 
-fn compare_documents(case: &Case, fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+fn compare_documents(case: &Case, fio: &RunResult, ours: &RunResult, found: &mut Vec<String>) {
     let Some(fio) = document::skip_to_document(&fio.stdout) else {
         if document::skip_to_document(&ours.stdout).is_some() {
             found.push("JSON: fio prints no document, ours does".to_owned());
@@ -278,7 +278,7 @@ fn compare_documents(case: &Case, fio: &Ran, ours: &Ran, found: &mut Vec<String>
     }
 }
 
-fn compare_phrase(phrase: &str, fio: &Ran, ours: &Ran, found: &mut Vec<String>) {
+fn compare_phrase(phrase: &str, fio: &RunResult, ours: &RunResult, found: &mut Vec<String>) {
     if !fio.stderr.contains(phrase) && !fio.stdout.contains(phrase) {
         found.push(format!("the table is wrong: fio does not say {phrase:?}"));
     }
@@ -312,7 +312,7 @@ pub(crate) fn refusal(need: Need) -> Option<&'static str> {
     (ran.status != Some(0)).then_some(reason)
 }
 
-fn failure(case: &Case, extra: &[String], found: &[String], fio: &Ran, ours: &Ran) -> String {
+fn failure(case: &Case, extra: &[String], found: &[String], fio: &RunResult, ours: &RunResult) -> String {
     let words = [&case.words, extra].concat().join(" ");
     let files: String = case
         .files

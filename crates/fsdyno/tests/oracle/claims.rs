@@ -8,13 +8,13 @@ use crate::parsers::{self, Depth, Reading, Written};
 use crate::tools::FIO;
 
 /// The result of a run of fio: its status, its output, its directory.
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     pub(crate) status: Option<i32>,
     pub(crate) said: String,
     pub(crate) directory: tempfile::TempDir,
 }
 
-impl Ran {
+impl RunResult {
     /// Requests of the first job in this direction.
     pub(crate) fn ios(&self, direction: &str) -> Option<u64> {
         let document: serde_json::Value = serde_json::from_str(&self.said[self.said.find("{\n")?..]).ok()?;
@@ -26,19 +26,19 @@ impl Ran {
     }
 }
 
-pub(crate) fn run(words: &str) -> Ran {
+pub(crate) fn run(words: &str) -> RunResult {
     run_with(words, "")
 }
 
 /// The run with this text in a job file called `jobs`.
-pub(crate) fn run_with(words: &str, jobs: &str) -> Ran {
+pub(crate) fn run_with(words: &str, jobs: &str) -> RunResult {
     let fio = FIO.as_ref().expect("looked at before");
     let directory = testkit::directory();
     std::fs::write(directory.path().join("jobs"), jobs).expect("job files are written");
     let words = words.split_whitespace();
     let output = Command::new(&fio.program).args(words).current_dir(&directory).output().expect("fio runs");
     let said = testkit::text(&output.stderr) + &testkit::text(&output.stdout);
-    Ran { status: output.status.code(), said, directory }
+    RunResult { status: output.status.code(), said, directory }
 }
 
 /// Requests of a job of 16 that touches no file.

@@ -2,7 +2,7 @@
 
 use crate::case::{Case, cases, line};
 use crate::document;
-use crate::tools::{self, FIO, OURS, Ran, Tool};
+use crate::tools::{self, FIO, OURS, RunResult, Tool};
 
 /// Sends a signal to the tool a second after the tool was started: sh starts background processes with SIGINT ignored.
 /// `$!` is the tool itself because sh starts it without a shell.
@@ -16,7 +16,7 @@ fn endless() -> Case {
 }
 
 /// Runs `case` with both tools and passes the results to `compare`.
-fn with_both(case: &Case, extra: &[&str], compare: impl Fn(&Tool, &Ran)) {
+fn with_both(case: &Case, extra: &[&str], compare: impl Fn(&Tool, &RunResult)) {
     let Some(fio) = FIO.as_ref() else {
         testkit::skip("fio is not installed");
         return;

@@ -48,7 +48,7 @@ pub(crate) fn comparing_fio_with_itself() -> bool {
 }
 
 /// The result of a run.
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     /// `None`: a signal ended it.
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
@@ -59,7 +59,7 @@ pub(crate) struct Ran {
 
 /// Runs `tool` with the words of `case` and `extra` in a new directory with the files of the case.
 #[track_caller]
-pub(crate) fn run(tool: &Tool, case: &Case, extra: &[String]) -> Ran {
+pub(crate) fn run(tool: &Tool, case: &Case, extra: &[String]) -> RunResult {
     let is_fio = tool.name == "fio";
     let runs_max = if is_fio { RUNS_OF_FIO_MAX } else { 1 };
     let mut ran = None;
@@ -73,7 +73,7 @@ pub(crate) fn run(tool: &Tool, case: &Case, extra: &[String]) -> Ran {
 }
 
 /// `None`: it hung.
-fn run_once(tool: &Tool, case: &Case, extra: &[String]) -> Option<Ran> {
+fn run_once(tool: &Tool, case: &Case, extra: &[String]) -> Option<RunResult> {
     let directory = testkit::directory();
     for (name, content) in &case.files {
         let path = directory.path().join(name);
@@ -95,7 +95,7 @@ fn run_once(tool: &Tool, case: &Case, extra: &[String]) -> Option<Ran> {
     }
     command.args(&case.words).args(extra).envs(case.environment.iter().copied());
     let ran = testkit::run_within(TIME_MAX, &mut command, directory.path())?;
-    Some(Ran { status: ran.status, stdout: without_loop_numbers(&ran.stdout), stderr: ran.stderr, directory })
+    Some(RunResult { status: ran.status, stdout: without_loop_numbers(&ran.stdout), stderr: ran.stderr, directory })
 }
 
 /// Removes the numbers of loop devices: each run makes its own.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The result of a run.
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     /// The exit status.
     pub(crate) status: Option<i32>,
     /// The one document on stdout.
@@ -14,13 +14,13 @@ pub(crate) struct Ran {
 
 /// Runs `words` on the virtual device: 1,000 random reads of 4 KiB, each served in 100 µs, one at a time, unless the
 /// words say otherwise.
-pub(crate) fn simulate(words: &str) -> Ran {
+pub(crate) fn simulate(words: &str) -> RunResult {
     let job = "--name=sim --ioengine=sim --sim_service=100us --size=4000k --bs=4k --rw=randread --output-format=json";
     let ran = testkit::Place::new().run(&format!("{job} {words}"));
-    Ran { status: ran.status, document: ran.document(), stderr: ran.stderr }
+    RunResult { status: ran.status, document: ran.document(), stderr: ran.stderr }
 }
 
-impl Ran {
+impl RunResult {
     /// The value at a path below the first job, such as `read/lat_ns/max`.
     pub(crate) fn at(&self, path: &str) -> &Value {
         let found = self.document.pointer(&format!("/jobs/0/{path}"));

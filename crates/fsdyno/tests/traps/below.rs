@@ -6,7 +6,7 @@ use fsdyno_results::Severity;
 use fsdyno_results::evidence::StorageClass;
 use tempfile::TempDir;
 
-use crate::bench::{Bench, FILE_MIB, Ran};
+use crate::bench::{Bench, FILE_MIB, RunResult};
 
 /// A directory in memory; `None`: there is none here, and the reason is printed.
 fn memory() -> Option<TempDir> {
@@ -17,12 +17,12 @@ fn memory() -> Option<TempDir> {
     memory
 }
 
-fn read(bench: &Bench, names: &str, more: &str) -> Ran {
+fn read(bench: &Bench, names: &str, more: &str) -> RunResult {
     bench.run(&format!("--name=job --filename={names} --rw=randread --bs=64k --size={FILE_MIB}m {more}"))
 }
 
 #[track_caller]
-fn lies_in_memory(ran: &Ran) -> bool {
+fn lies_in_memory(ran: &RunResult) -> bool {
     let is_memory = ran.record.storages().any(|storage| storage.class == StorageClass::Memory);
     if !is_memory {
         testkit::skip("/dev/shm is no memory filesystem");

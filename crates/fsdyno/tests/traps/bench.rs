@@ -20,7 +20,7 @@ pub(crate) struct Bench {
 }
 
 /// What a command line gave.
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     pub(crate) record: RunRecord,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -61,13 +61,13 @@ impl Bench {
 
     /// Runs a command line of the fio face to its end.
     #[track_caller]
-    pub(crate) fn run(&self, words: &str) -> Ran {
-        let testkit::Ran { stdout, stderr, .. } =
+    pub(crate) fn run(&self, words: &str) -> RunResult {
+        let testkit::RunResult { stdout, stderr, .. } =
             self.place.run(&format!("fio --findings=all {words} --record=record.json"));
         let saved = std::fs::read_to_string(self.path("record.json"));
         let saved = saved.unwrap_or_else(|error| panic!("{words}: no record: {error}\n{stderr}"));
         let record = RunRecord::from_json(&saved).unwrap_or_else(|error| panic!("{words}: {error}"));
-        Ran { record, stdout, stderr }
+        RunResult { record, stdout, stderr }
     }
 
     /// Starts a command line, interrupts it as soon as all of this stands on stderr, and gives what stood there then. It
@@ -93,7 +93,7 @@ impl Bench {
     }
 }
 
-impl Ran {
+impl RunResult {
     /// The finding of this kind.
     #[track_caller]
     pub(crate) fn one(&self, id: &str) -> &Finding {

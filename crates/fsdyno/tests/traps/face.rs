@@ -5,9 +5,9 @@ use std::process::Command;
 use fsdyno_results::Severity;
 use serde_json::Value;
 
-use crate::bench::{Bench, FILE_MIB, Ran};
+use crate::bench::{Bench, FILE_MIB, RunResult};
 
-fn warm(bench: &Bench, words: &str) -> Ran {
+fn warm(bench: &Bench, words: &str) -> RunResult {
     std::fs::read(bench.path("file")).expect("it is read into the cache");
     let job = "--name=job --filename=file --rw=randread --bs=4k --runtime=1 --time_based --invalidate=0";
     bench.run(&format!("{job} --size={FILE_MIB}m {words}"))

@@ -18,7 +18,7 @@ fn a_burst_that_no_storage_bears() {
     let words = "--name=job --read_iolog=log --ioengine=psync";
     let late = bench.run(words);
     let found =
-        |ran: &crate::bench::Ran| ran.record.findings.iter().find(|finding| finding.id == "replay-late").cloned();
+        |ran: &crate::bench::RunResult| ran.record.findings.iter().find(|finding| finding.id == "replay-late").cloned();
     let finding = found(&late).unwrap_or_else(|| panic!("{:#?}", late.record.findings));
     assert_eq!(finding.severity, Severity::Caution);
     assert!(finding.cause.contains("of the 20000 requests with a recorded time"), "{}", finding.cause);

@@ -43,7 +43,7 @@ fn a_write_over_what_is_still_in_memory() {
     let Some(bench) = Bench::new() else { return };
     let section = "--rw=write --bs=1m --size=64m --invalidate=0 --filename=file --fallocate=none";
     let both = |last: &str| bench.run(&format!("--name=first {section} --name=second --stonewall {section} {last}"));
-    let of_second = |ran: &crate::bench::Ran| {
+    let of_second = |ran: &crate::bench::RunResult| {
         let is_of_second = |finding: &&fsdyno_results::Finding| finding.job.as_deref() == Some("second");
         let ids = ran.record.findings.iter().filter(is_of_second).map(|finding| (finding.id.clone(), finding.severity));
         ids.collect::<Vec<_>>()

@@ -31,7 +31,7 @@ impl Ordered {
     }
 
     /// Gives it; how it ends and what it has printed.
-    fn end(self) -> testkit::Ran {
+    fn end(self) -> testkit::RunResult {
         std::fs::write(self.sign.path().join("go"), "").unwrap();
         self.running.finish()
     }

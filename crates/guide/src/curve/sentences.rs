@@ -455,7 +455,7 @@ mod tests {
     /// The capacity is the rate and the depth of the fastest closed loop that counts, for any loops and loads.
     #[test]
     fn the_capacity_is_that_of_the_table() {
-        use testkit::draw::{Does, Test, cases, number_after, printed};
+        use testkit::draw::{Test, TestWork, cases, number_after, printed};
         let requests = Requests::parse("randread", "4k").unwrap();
         let mut known = 0;
         for (case, mut draw) in cases(150) {
@@ -464,7 +464,7 @@ mod tests {
             study.rows.clear();
             let capacity = draw.one_of(&[40.0, 900.0, 12_000.0]);
             let drawn = |draw: &mut testkit::draw::Draw, pattern: &str, depth, per_s| {
-                let one = Test { target: 0, pattern, does: Does::Read, depth, block_bytes: 4096, rounds: 1, per_s };
+                let one = Test { target: 0, pattern, does: TestWork::Read, depth, block_bytes: 4096, rounds: 1, per_s };
                 draw.rounds(&one)
             };
             for depth in [1, 4, 16] {

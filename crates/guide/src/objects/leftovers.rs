@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::server::Store;
 use super::work::{Bucket, ObjectMarker, Removed};
 use crate::study::Place;
-use crate::work_directory::{CleanOptions, Cleaned, Leftover, Outcome, PREFIX};
+use crate::work_directory::{CleanOptions, Cleaned, LeftoverDirectory, Outcome, PREFIX};
 use crate::{Problem, Watcher};
 
 /// Finds what killed runs left directly below the prefix of an object store, and deletes it unless only listing was asked
@@ -22,7 +22,7 @@ pub fn clean(place: &Place, options: CleanOptions, watcher: &mut dyn Watcher) ->
     for folder in bucket.list(&before, true)? {
         let (weight, outcome) = clean_one(&mut bucket, &folder, options);
         let directory = PathBuf::from(format!("s3://{}/{folder}", bucket.store.address.bucket));
-        cleaned.left.push(Leftover { directory, weight, outcome });
+        cleaned.left.push(LeftoverDirectory { directory, weight, outcome });
     }
     Ok(cleaned)
 }

@@ -28,14 +28,14 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
         .into_iter()
         .filter_map(|(nodes, rows)| Some(Step { nodes, found: SweepPoint::of(&rows)?, rows }))
         .collect();
-    format!("{}: {}", requests.title(), Words { requests }.description(&steps))
+    format!("{}: {}", requests.title(), KneeWords { requests }.description(&steps))
 }
 
-struct Words<'r> {
+struct KneeWords<'r> {
     requests: &'r Requests,
 }
 
-impl Words<'_> {
+impl KneeWords<'_> {
     fn description(&self, steps: &[Step<'_>]) -> String {
         let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
             return "how it scales cannot be told: no number of nodes has a valid figure.".to_owned();
@@ -155,7 +155,7 @@ fn limit(step: &Step<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use fsdyno_results::{RunRecord, Trust};
-    use testkit::draw::{Does, Test, cases, number_after, numbers, printed, unexplained};
+    use testkit::draw::{Test, TestWork, cases, number_after, numbers, printed, unexplained};
 
     use super::*;
 
@@ -202,8 +202,15 @@ mod tests {
                 let factor = draw.one_of(&[1.0, 1.0, 1.0, 0.6, 1.3]);
                 let per_s = (f64::from(nodes) * 800.0).min(most) * factor;
                 let pattern = format!("randread-4k-n{nodes}");
-                let test =
-                    Test { target: 0, pattern: &pattern, does: Does::Read, depth: 4, block_bytes: 4096, rounds, per_s };
+                let test = Test {
+                    target: 0,
+                    pattern: &pattern,
+                    does: TestWork::Read,
+                    depth: 4,
+                    block_bytes: 4096,
+                    rounds,
+                    per_s,
+                };
                 study.rows.extend(draw.rounds(&test));
             }
             let text = sentence(&study, &requests);

@@ -6,7 +6,7 @@ use fsdyno_run::Control;
 use super::*;
 use crate::Watcher;
 use crate::bench::Conditions;
-use crate::watch::{Step, Unwatched};
+use crate::watch::{SilentWatcher, Step};
 
 /// Simulated nodes: a rate in MB/s of each, and a server's rate that bounds all of them.
 struct Simulated {
@@ -70,7 +70,7 @@ fn ask_for(steps: &str, access: &str, shared: bool, nodes: &mut Simulated) -> Re
         size_bytes: Some(16 << 20),
         expected: None,
     };
-    let (control, mut watcher) = (Arc::new(Control::default()), Unwatched);
+    let (control, mut watcher) = (Arc::new(Control::default()), SilentWatcher);
     let caller = Caller { version: "test", command: vec!["scale".into()], control, watcher: &mut watcher };
     scale(&Place::at(place.path()), &options, nodes, caller)
 }

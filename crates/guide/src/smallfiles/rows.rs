@@ -49,7 +49,7 @@ impl<'n> Rows<'n> {
         } else if !study_run.stopped() {
             let StudyRun { version, control, watcher, study, .. } = &mut *study_run;
             let mut notes = Vec::new();
-            let who = crate::nodes::Asking { version, control, notes: &mut notes };
+            let who = crate::nodes::PhaseContext { version, control, notes: &mut notes };
             let mut done = self.nodes.phase(suite, phase, who, &step, *watcher)?;
             // All phases say the same about the nodes.
             notes.retain(|note| !study.notes.contains(note));

@@ -43,7 +43,7 @@ const FAREWELL_NS: u64 = 2_000_000_000;
 
 /// The result of a loop.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Looped {
+pub(super) struct LoopResult {
     /// Wall-clock time, ns.
     pub(super) elapsed_ns: u64,
     /// CPU time of the shell and its processes, ns.
@@ -65,7 +65,7 @@ pub(super) fn cost_ns(control: &Control) -> Result<[u64; 2], Problem> {
 ///
 /// # Errors
 /// When there is no such shell, or the loop was stopped.
-pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control) -> Result<Looped, Problem> {
+pub(super) fn run(script: &str, directory: Option<&Directory>, control: &Control) -> Result<LoopResult, Problem> {
     let mut shell = system::command(script);
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     match directory {
@@ -137,7 +137,7 @@ fn wait(child: &mut Child, control: &Control) -> std::io::Result<bool> {
 }
 
 /// A loop as the record of a phase, with the number of failures.
-pub(super) fn record(name: &str, looped: Looped, failures: u32, cache: Option<&str>) -> PhaseRecord {
+pub(super) fn record(name: &str, looped: LoopResult, failures: u32, cache: Option<&str>) -> PhaseRecord {
     let failed = failures.max(u32::try_from(looped.complaints.len()).unwrap_or(FILES)).min(FILES);
     let done = u64::from(FILES - failed);
     let text = looped.complaints.first().cloned();

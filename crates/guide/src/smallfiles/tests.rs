@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::passes::phase_of;
 use super::phases::{METADATA, Phase, READ, WRITE};
 use super::*;
-use crate::watch::{Step, Unwatched, Watcher};
+use crate::watch::{SilentWatcher, Step, Watcher};
 
 /// Options with fewer files than the rule, and with a tree.
 fn few() -> SmallFilesOptions {
@@ -28,7 +28,11 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(place: &Path, options: SmallFilesOptions, (watcher, nodes): &'a mut (Unwatched, ThisMachine)) -> Run<'a> {
+    fn new(
+        place: &Path,
+        options: SmallFilesOptions,
+        (watcher, nodes): &'a mut (SilentWatcher, ThisMachine),
+    ) -> Run<'a> {
         let control = Arc::new(Control::default());
         let place = Place { name: "here".into(), path: place.to_path_buf() };
         let places = std::slice::from_ref(&place);
@@ -86,7 +90,7 @@ fn expected(families: &[(&str, &str)]) -> BTreeSet<String> {
 
 #[test]
 fn the_rules_files_are_written_and_read() {
-    let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
+    let (place, mut watcher) = (TempDir::new().unwrap(), (SilentWatcher, ThisMachine));
     let mut run = Run::new(place.path(), few(), &mut watcher);
     let write = run.phase(&WRITE);
     assert_eq!(counts(&write), (50, 0));
@@ -104,7 +108,7 @@ fn the_rules_files_are_written_and_read() {
 
 #[test]
 fn larger_files_have_their_size_and_no_pattern() {
-    let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
+    let (place, mut watcher) = (TempDir::new().unwrap(), (SilentWatcher, ThisMachine));
     let size_bytes = (1 << 20) + 4321;
     let options = SmallFilesOptions { files: 2, size_bytes, ..SmallFilesOptions::default() };
     let mut run = Run::new(place.path(), options, &mut watcher);
@@ -118,7 +122,7 @@ fn larger_files_have_their_size_and_no_pattern() {
 
 #[test]
 fn each_phase_does_what_its_name_says() {
-    let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
+    let (place, mut watcher) = (TempDir::new().unwrap(), (SilentWatcher, ThisMachine));
     let root = place.path().join("files");
     let mut run = Run::new(place.path(), few(), &mut watcher);
     run.phase(&WRITE);
@@ -152,7 +156,7 @@ fn each_phase_does_what_its_name_says() {
 
 #[test]
 fn an_operation_that_fails_is_counted_with_its_first_error_and_the_others_go_on() {
-    let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
+    let (place, mut watcher) = (TempDir::new().unwrap(), (SilentWatcher, ThisMachine));
     let root = place.path().join("files");
     let mut run = Run::new(place.path(), few(), &mut watcher);
     run.phase(&WRITE);
@@ -176,7 +180,7 @@ fn an_operation_that_fails_is_counted_with_its_first_error_and_the_others_go_on(
 
 #[test]
 fn a_phase_without_anything_to_work_on_says_so() {
-    let (place, mut watcher) = (TempDir::new().unwrap(), (Unwatched, ThisMachine));
+    let (place, mut watcher) = (TempDir::new().unwrap(), (SilentWatcher, ThisMachine));
     let mut run = Run::new(place.path(), SmallFilesOptions { depth: 0, ..few() }, &mut watcher);
     fs::remove_dir(place.path().join("files")).unwrap();
     let link = run.named("symlink");
@@ -189,7 +193,7 @@ fn a_phase_without_anything_to_work_on_says_so() {
 #[test]
 fn a_phase_ends_at_its_limit_and_the_rule_does_not() {
     let place = TempDir::new().unwrap();
-    let study = asked(place.path(), &SmallFilesOptions { limit_s: 0, ..few() }, &mut Unwatched);
+    let study = asked(place.path(), &SmallFilesOptions { limit_s: 0, ..few() }, &mut SilentWatcher);
     let ran = |pattern: &str| phase_of(&study, pattern).map(|phase| phase.operations);
     assert_eq!((ran("write"), ran("read"), ran("create")), (Some(50), Some(50), None));
     let note = study.notes.iter().find(|note| note.id == "phase-cut").unwrap();
@@ -213,7 +217,7 @@ fn the_published_rule_is_judged_and_nothing_stays() {
     let study = asked(
         place.path(),
         &SmallFilesOptions { limit_s: 1, literal: true, ..SmallFilesOptions::default() },
-        &mut Unwatched,
+        &mut SilentWatcher,
     );
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     let judged: Vec<(&str, bool)> =
@@ -234,7 +238,7 @@ fn the_published_rule_is_judged_and_nothing_stays() {
 #[test]
 fn other_files_are_not_held_against_the_rule() {
     let place = TempDir::new().unwrap();
-    let study = asked(place.path(), &few(), &mut Unwatched);
+    let study = asked(place.path(), &few(), &mut SilentWatcher);
     let verdicts: Vec<Verdict> = study.verdicts.iter().map(|row| row.verdict).collect();
     assert_eq!(verdicts, [Verdict::NotApplicable; 2]);
     assert!(study.verdicts[0].reason.contains("the rule is for 1,001 files"), "{:?}", study.verdicts);
@@ -270,9 +274,9 @@ fn a_stopped_study_keeps_what_it_found_and_leaves_nothing() {
 }
 
 /// Stops the study at the first news of a phase, a tenth of a second after it began.
-struct Impatient(Arc<Control>);
+struct StopsAtFirstPhase(Arc<Control>);
 
-impl Watcher for Impatient {
+impl Watcher for StopsAtFirstPhase {
     fn progress(&mut self, _step: &Step, _figures: &crate::watch::LiveFigures) {
         self.0.stop();
     }
@@ -282,7 +286,7 @@ impl Watcher for Impatient {
 fn a_phase_is_stopped_between_two_operations() {
     let place = TempDir::new().unwrap();
     let control = Arc::new(Control::default());
-    let mut impatient = Impatient(Arc::clone(&control));
+    let mut impatient = StopsAtFirstPhase(Arc::clone(&control));
     // No machine makes this number of files in the time limit.
     let options = SmallFilesOptions { files: 200_000, ..SmallFilesOptions::default() };
     let study = with_control(place.path(), &options, control, &mut impatient);

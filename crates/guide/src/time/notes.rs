@@ -123,7 +123,7 @@ fn first_difference(study: &Study) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use testkit::draw::{Does, Test, cases, numbers, printed, time_after, unexplained};
+    use testkit::draw::{Test, TestWork, cases, numbers, printed, time_after, unexplained};
 
     use super::*;
 
@@ -136,7 +136,8 @@ mod tests {
             study.targets[0].name = "data".into();
             let rounds = draw.one_of(&[1, 3, 4, 8]);
             let per_s = draw.one_of(&[0.4, 3.0, 900.0]);
-            let test = Test { target: 0, pattern: "tar", does: Does::Command, depth: 1, block_bytes: 0, rounds, per_s };
+            let test =
+                Test { target: 0, pattern: "tar", does: TestWork::Command, depth: 1, block_bytes: 0, rounds, per_s };
             study.rows = draw.rounds(&test);
             let prints = draw.one_of(&[9, 1, 2]);
             for row in &mut study.rows {

@@ -22,13 +22,13 @@ pub struct Recipe {
     needs: Vec<String>,
     /// Shell lines that make the files, before the first phase of each run.
     prepare: Option<String>,
-    phase: Vec<Written>,
+    phase: Vec<WrittenPhase>,
 }
 
 /// A phase as the file writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenPhase {
     name: String,
     title: String,
     /// The phase's shell lines.
@@ -113,7 +113,7 @@ impl Recipe {
 
     /// The phases as commands.
     pub fn phases(&self) -> Vec<TimedCommand> {
-        let phase = |written: &Written| TimedCommand {
+        let phase = |written: &WrittenPhase| TimedCommand {
             name: written.name.clone(),
             title: written.title.clone(),
             words: words_of_shell(&format!("set -e\n{}", written.run)),

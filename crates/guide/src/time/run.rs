@@ -6,7 +6,7 @@ use std::time::Duration;
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::files::Directory;
 use fsdyno_os::process::Ended;
-use fsdyno_os::process_tree::{self, Cut, Limits, Printed, TreeUsage};
+use fsdyno_os::process_tree::{self, CommandOutput, EndReason, Limits, TreeUsage};
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{JobError, Latency, PhaseRecord, PrintedRecord, ReadWrite, TreeRecord};
 
@@ -28,7 +28,7 @@ pub(super) struct TimedPlace {
 }
 
 /// The result of one run.
-pub(super) struct Ran {
+pub(super) struct TimedRun {
     pub(super) phase: PhaseRecord,
     pub(super) tree: TreeRecord,
 }
@@ -91,7 +91,7 @@ pub(super) fn run(
     words: &[String],
     options: &TimeOptions,
     step: &Step,
-) -> Result<Option<(TreeUsage, Printed)>, Problem> {
+) -> Result<Option<(TreeUsage, CommandOutput)>, Problem> {
     let directory = fsdyno_job::bytes::shown(place.directory.path());
     let words: Vec<OsString> =
         words.iter().map(|word| fsdyno_os::written::os_string(&word.replace("{}", &directory))).collect();
@@ -140,13 +140,13 @@ pub(super) fn synced(
 }
 
 /// Why a run does not count.
-pub(super) fn failure(usage: &TreeUsage, printed: &Printed, timeout: Duration) -> Option<String> {
+pub(super) fn failure(usage: &TreeUsage, printed: &CommandOutput, timeout: Duration) -> Option<String> {
     let said = last_line(printed).map(|line| format!(": {line}")).unwrap_or_default();
     match (usage.cut, usage.ended) {
-        (Some(Cut::Whole), _) => {
+        (Some(EndReason::Whole), _) => {
             Some(format!("it did not end within {} s (--timeout), and was ended{said}", timeout.as_secs_f64()))
         }
-        (Some(Cut::Asked), _) => Some("it was ended by a signal".to_owned()),
+        (Some(EndReason::Asked), _) => Some("it was ended by a signal".to_owned()),
         (_, Some(Ended::Status(0))) => None,
         (_, Some(Ended::Status(status))) => Some(format!("exit status {status}{said}")),
         (_, Some(Ended::Signal(signal))) => Some(format!("ended by signal {signal}{said}")),
@@ -155,7 +155,7 @@ pub(super) fn failure(usage: &TreeUsage, printed: &Printed, timeout: Duration) -
 }
 
 /// The last line that the command printed, which mostly says why it failed.
-fn last_line(printed: &Printed) -> Option<String> {
+fn last_line(printed: &CommandOutput) -> Option<String> {
     const COLUMNS: usize = 120;
     let end = if printed.tail.is_empty() { &printed.head } else { &printed.tail };
     let text = String::from_utf8_lossy(end);
@@ -174,7 +174,7 @@ pub(super) fn measured(
     phase: &TimedCommand,
     options: &TimeOptions,
     step: &Step,
-) -> Result<Option<Ran>, Problem> {
+) -> Result<Option<TimedRun>, Problem> {
     let network_before = fsdyno_probe::network_bytes();
     let before = layers.look();
     let Some((usage, printed)) = run(study_run, place, &phase.words, options, step)? else { return Ok(None) };
@@ -208,7 +208,7 @@ pub(super) fn measured(
         cache: None,
         conditions: None,
     };
-    Ok(Some(Ran { phase, tree }))
+    Ok(Some(TimedRun { phase, tree }))
 }
 
 fn ns(time: Duration) -> u64 {
@@ -229,7 +229,7 @@ fn of_usage(usage: &TreeUsage, machine: TreeRecord) -> TreeRecord {
         },
         left_running: usage.left_running,
         left_names: usage.left_names.clone(),
-        left_ended: usage.cut == Some(Cut::LeftRunning),
+        left_ended: usage.cut == Some(EndReason::LeftRunning),
         stuck: usage.stuck,
         user_ns: ns(usage.user),
         system_ns: ns(usage.system),
@@ -242,7 +242,7 @@ fn of_usage(usage: &TreeUsage, machine: TreeRecord) -> TreeRecord {
 }
 
 /// The record of the output, with `{}` in place of the directory: else the output would differ between places.
-fn record_of(printed: &Printed, directory: &str) -> PrintedRecord {
+fn record_of(printed: &CommandOutput, directory: &str) -> PrintedRecord {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(directory, "{}");
     PrintedRecord { bytes: printed.bytes, head: text(&printed.head), tail: text(&printed.tail) }
 }

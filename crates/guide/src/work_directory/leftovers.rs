@@ -11,7 +11,7 @@ use fsdyno_stats::sort;
 use super::marker::{self, Marker};
 use super::removal::Waits;
 use super::{PREFIX, removal};
-use crate::watch::Unwatched;
+use crate::watch::SilentWatcher;
 use crate::{Problem, Watcher};
 
 /// What `clean` may remove.
@@ -31,14 +31,14 @@ pub struct CleanOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     /// The directories.
-    pub left: Vec<Leftover>,
+    pub left: Vec<LeftoverDirectory>,
     /// Number of drafts of files that were never finished.
     pub drafts: u64,
 }
 
 /// A directory that a run left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leftover {
+pub struct LeftoverDirectory {
     /// The directory's path.
     pub directory: PathBuf,
     /// Number of files and directories in it, and their bytes; `None`: it is not ours to look into.
@@ -83,7 +83,7 @@ pub fn remove_left(directory: &Path, bounds: Bounds) -> Option<Outcome> {
     let name = directory.file_name()?.to_str().filter(|name| name.starts_with(PREFIX))?;
     let parent = Arc::new(Directory::open(directory.parent()?).ok()?);
     parent.look(name.as_ref()).ok().filter(|entry| entry.kind == EntryKind::Directory)?;
-    Some(clean_one(&parent, name, CleanOptions { bounds, ..CleanOptions::default() }, &mut Unwatched).1)
+    Some(clean_one(&parent, name, CleanOptions { bounds, ..CleanOptions::default() }, &mut SilentWatcher).1)
 }
 
 fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Cleaned, Problem> {
@@ -101,7 +101,7 @@ fn clean_below(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) ->
             watcher.looks(&path.join(name));
             let (weight, outcome) = clean_one(&parent, name, options, watcher);
             watcher.looks(path);
-            left.push(Leftover { directory: path.join(name), weight, outcome });
+            left.push(LeftoverDirectory { directory: path.join(name), weight, outcome });
         }
     }
     // A draft never had its final name: nobody misses it.
@@ -138,10 +138,10 @@ fn clean_one(
 
 /// A directory that may be removed; its marker, if it has one, stays locked until this is dropped.
 #[derive(Debug)]
-struct Abandoned(#[expect(dead_code, reason = "it holds the lock")] Option<File>);
+struct AbandonedDirectory(#[expect(dead_code, reason = "it holds the lock")] Option<File>);
 
 /// Decides whether a directory is ours and its run has ended.
-fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outcome> {
+fn judge(directory: &Directory, options: CleanOptions) -> Result<AbandonedDirectory, Outcome> {
     let state = directory.state().map_err(|error| Outcome::Failed(error.to_string()))?;
     if state.owner != fsdyno_probe::user() && !options.any_owner {
         return Err(Outcome::OtherOwner(state.owner));
@@ -149,7 +149,9 @@ fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outc
     let (file, entry) = match directory.open_regular(marker::NAME) {
         Ok(found) => found,
         // The run was killed before it had marked its directory: an empty one holds nothing to lose.
-        Err(error) if error.cause == FileCause::Missing && is_empty(directory, &[]) => return Ok(Abandoned(None)),
+        Err(error) if error.cause == FileCause::Missing && is_empty(directory, &[]) => {
+            return Ok(AbandonedDirectory(None));
+        }
         Err(_) => return Err(Outcome::NotOurs),
     };
     if entry.owner != state.owner || entry.names != 1 || entry.size_bytes > marker::BYTES_MAX {
@@ -157,23 +159,23 @@ fn judge(directory: &Directory, options: CleanOptions) -> Result<Abandoned, Outc
     }
     let lock = try_lock(&file);
     if lock != Lock::Held && entry.size_bytes == 0 && is_empty(directory, &[marker::NAME]) {
-        return Ok(Abandoned(Some(file)));
+        return Ok(AbandonedDirectory(Some(file)));
     }
     let marker = Marker::read(&file).ok_or(Outcome::NotOurs)?;
     let here = fsdyno_probe::kernel();
     match lock {
         Lock::Held => Err(Outcome::InUse(marker.pid)),
         _ if same(&marker.boot, &here.boot) => match lock {
-            Lock::Taken => Ok(Abandoned(Some(file))),
+            Lock::Taken => Ok(AbandonedDirectory(Some(file))),
             _ if same(&marker.pid_namespace, &here.pid_namespace) && fsdyno_probe::runs(marker.pid) == Some(false) => {
-                Ok(Abandoned(Some(file)))
+                Ok(AbandonedDirectory(Some(file)))
             }
             _ => Err(Outcome::InUse(marker.pid)),
         },
-        _ if options.others => Ok(Abandoned(Some(file))),
+        _ if options.others => Ok(AbandonedDirectory(Some(file))),
         // The same machine before its last reboot.
         Lock::Taken if same(&marker.machine, &here.machine) && marker.boot.is_some() && here.boot.is_some() => {
-            Ok(Abandoned(Some(file)))
+            Ok(AbandonedDirectory(Some(file)))
         }
         _ => Err(Outcome::OtherHost(marker.host)),
     }

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::watch::Unwatched;
+use crate::watch::SilentWatcher;
 
 fn place() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -31,8 +31,8 @@ fn leave_behind(parent: &Path, name: &str, change: impl FnOnce(&mut Marker)) -> 
 }
 
 fn cleaned(path: &Path, options: CleanOptions) -> Vec<(String, Outcome)> {
-    let name = |left: &Leftover| left.directory.file_name().unwrap().to_str().unwrap().to_owned();
-    let left = clean(path, options, &mut Unwatched).unwrap().left;
+    let name = |left: &LeftoverDirectory| left.directory.file_name().unwrap().to_str().unwrap().to_owned();
+    let left = clean(path, options, &mut SilentWatcher).unwrap().left;
     left.into_iter().map(|left| (name(&left), left.outcome)).collect()
 }
 
@@ -130,10 +130,10 @@ fn a_killed_run_is_cleaned_up_and_others_are_not() {
     fs::write(path.join("fsdyno-work-7-halfmarked").join(marker::NAME), "").unwrap();
 
     let look = CleanOptions { only_look: true, ..CleanOptions::default() };
-    let found = clean(path, look, &mut Unwatched).unwrap().left;
+    let found = clean(path, look, &mut SilentWatcher).unwrap().left;
     assert_eq!((found.len(), names(path).len()), (7, 7), "looking removes nothing");
     assert!(
-        matches!(found[0], Leftover { weight: Some((2, 10_000..)), outcome: Outcome::Found, .. }),
+        matches!(found[0], LeftoverDirectory { weight: Some((2, 10_000..)), outcome: Outcome::Found, .. }),
         "{:?}",
         found[0]
     );
@@ -154,7 +154,7 @@ fn a_killed_run_is_cleaned_up_and_others_are_not() {
             removed
         ]
     );
-    clean(path, CleanOptions { others: true, ..CleanOptions::default() }, &mut Unwatched).unwrap();
+    clean(path, CleanOptions { others: true, ..CleanOptions::default() }, &mut SilentWatcher).unwrap();
     assert_eq!(names(path), ["fsdyno-work-5-photos"]);
     assert!(path.join("fsdyno-work-5-photos/cat.jpg").exists());
 }
@@ -259,7 +259,7 @@ fn an_exchange_while_it_is_cleaned_leads_nowhere() {
             for file in 0..5 {
                 let _ = fs::write(directory.join(format!("sub/bait{file}")), "bait");
             }
-            clean(path, CleanOptions::default(), &mut Unwatched).unwrap();
+            clean(path, CleanOptions::default(), &mut SilentWatcher).unwrap();
             assert_eq!(fs::read(victim.join("file")).unwrap(), b"precious", "round {round}");
         }
     });
@@ -289,7 +289,7 @@ fn drafts_are_told() {
     fs::write(parent.path().join(".fsdyno-draft-0123456789abcdef"), "half").unwrap();
     let look = CleanOptions { only_look: true, ..CleanOptions::default() };
     for (options, left) in [(look, 1), (CleanOptions::default(), 0)] {
-        assert_eq!(clean(parent.path(), options, &mut Unwatched).unwrap().drafts, 1);
+        assert_eq!(clean(parent.path(), options, &mut SilentWatcher).unwrap().drafts, 1);
         assert_eq!(names(parent.path()).len(), left);
     }
 }

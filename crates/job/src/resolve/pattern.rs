@@ -3,11 +3,11 @@
 use super::Rules;
 use crate::diagnostic::WarningCode;
 use crate::direction::{Direction, PerDirection};
-use crate::draft::Written;
+use crate::draft::WrittenValues;
 use crate::typed::*;
 
 /// Sizes, seeds, alignment and zones.
-pub(super) fn finish(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
+pub(super) fn finish(job: &mut Job, written: &WrittenValues, rules: &mut Rules<'_>) {
     let pattern = &mut job.pattern;
     for direction in Direction::ALL {
         pattern.block_size[direction] = match (&written.block_split[direction], written.block_range[direction]) {
@@ -50,7 +50,7 @@ pub(super) fn finish(job: &mut Job, written: &Written, rules: &mut Rules<'_>) {
 }
 
 /// With `blockalign` other than the block size, blocks overlap, and a random map cannot tell them apart.
-fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
+fn finish_alignment(pattern: &mut Pattern, written: &WrittenValues, rules: &mut Rules<'_>) {
     let align = written.block_align;
     if align == PerDirection::default() {
         return;
@@ -70,7 +70,7 @@ fn finish_alignment(pattern: &mut Pattern, written: &Written, rules: &mut Rules<
 }
 
 /// Checks the rules of `zonemode=zbd`.
-fn finish_device_zones(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
+fn finish_device_zones(pattern: &mut Pattern, written: &WrittenValues, rules: &mut Rules<'_>) {
     let StridedZones { bytes, range, skip } = written.zones;
     if range > 0 {
         rules.warn(WarningCode::WithoutEffect, "zonerange", "zonerange has no effect with zonemode=zbd");
@@ -98,7 +98,7 @@ pub(super) fn refuse_beside_zones(job: &Job, rules: &mut Rules<'_>) {
 }
 
 /// Checks the zones of `zonemode=strided`, which move over the file.
-fn finish_zones(pattern: &mut Pattern, written: &Written, rules: &mut Rules<'_>) {
+fn finish_zones(pattern: &mut Pattern, written: &WrittenValues, rules: &mut Rules<'_>) {
     let StridedZones { bytes, range, skip } = written.zones;
     if written.zoned {
         return finish_device_zones(pattern, written, rules);

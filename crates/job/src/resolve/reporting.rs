@@ -2,11 +2,11 @@
 
 use super::Rules;
 use crate::diagnostic::WarningCode;
-use crate::draft::Written;
+use crate::draft::WrittenValues;
 use crate::typed::{Logs, Reporting, SteadyStateMetric};
 
 /// Samples of bandwidth and IOPS use the window of their log, as in fio, unless they have a window of their own.
-pub(super) fn finish_windows(reporting: &mut Reporting, written: &Written) {
+pub(super) fn finish_windows(reporting: &mut Reporting, written: &WrittenValues) {
     let Logs { bandwidth, iops, window_ms, .. } = &reporting.logs;
     let logged = |log: &Option<String>| log.as_ref().map(|_| *window_ms).filter(|ms| *ms > 0);
     let window_ms = |own: Option<u32>, log| own.or(logged(log)).unwrap_or(Reporting::WINDOW_MS);

@@ -6,8 +6,8 @@ use crate::draft::Draft;
 use crate::option::{Choice, Row, Status, Status::*};
 use crate::secret::Secret;
 use crate::typed::{
-    Burn, DeviceCommands, DeviceWrite, Donor, IoPriority, NetworkOptions, ObjectDialect, ObjectOptions, Program,
-    Protocol, StatCall, Tls,
+    CpuioOptions, DeviceCommands, DeviceWrite, Donor, IoPriority, NetworkOptions, ObjectDialect, ObjectOptions,
+    Program, Protocol, StatCall, Tls,
 };
 use crate::value::{self, Reading, Refusal};
 
@@ -116,7 +116,7 @@ fn network(draft: &mut Draft) -> &mut NetworkOptions {
     &mut draft.job.submission.engine_options.network
 }
 
-fn burn(draft: &mut Draft) -> &mut Burn {
+fn burn(draft: &mut Draft) -> &mut CpuioOptions {
     &mut draft.job.submission.engine_options.burn
 }
 

@@ -158,7 +158,7 @@ pub struct EngineOptions {
     /// sim: the device that is played.
     pub sim: SimDevice,
     /// cpuio: what is computed.
-    pub burn: Burn,
+    pub burn: CpuioOptions,
     /// exec: what is run.
     pub program: Program,
     /// e4defrag: which file gives its blocks.
@@ -300,7 +300,7 @@ impl Protocol {
 
 /// The options of `cpuio`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Burn {
+pub struct CpuioOptions {
     /// Share of the time in which the engine computes, percent (1 to 100); 0: not given.
     pub load_percent: u8,
     /// Length of one burst, us.
@@ -311,9 +311,9 @@ pub struct Burn {
     pub until_io_done: bool,
 }
 
-impl Default for Burn {
-    fn default() -> Burn {
-        Burn { load_percent: 0, burst_us: 50_000, sorts: false, until_io_done: false }
+impl Default for CpuioOptions {
+    fn default() -> CpuioOptions {
+        CpuioOptions { load_percent: 0, burst_us: 50_000, sorts: false, until_io_done: false }
     }
 }
 

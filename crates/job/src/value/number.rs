@@ -5,7 +5,7 @@ use crate::typed::Amount;
 
 /// Reads a count of bytes (or of anything else that takes `k`, `m`, ...): 0 to 2^63-1.
 pub fn size(text: &str, reading: &mut Reading) -> Result<u64, Refusal> {
-    let parts = Parts::of(text)?;
+    let parts = SplitNumber::of(text)?;
     if parts.negative {
         return Err(Refusal::new(NEGATIVE));
     }
@@ -14,14 +14,14 @@ pub fn size(text: &str, reading: &mut Reading) -> Result<u64, Refusal> {
 
 /// Reads an integer that may be negative; the same suffixes as [`size`].
 pub fn integer(text: &str, reading: &mut Reading) -> Result<i64, Refusal> {
-    let parts = Parts::of(text)?;
+    let parts = SplitNumber::of(text)?;
     let number = parts.number(reading)?.cast_signed();
     Ok(if parts.negative { -number } else { number })
 }
 
 /// Reads the number of a switch, which takes no unit.
 pub fn switch(text: &str) -> Result<i64, Refusal> {
-    let parts = Parts::of(text)?;
+    let parts = SplitNumber::of(text)?;
     let number = i32::try_from(parts.value()?).ok().filter(|_| parts.suffix.trim().is_empty());
     let number = i64::from(number.ok_or_else(|| Refusal::new("this is a switch").advise("write 0 or 1"))?);
     Ok(if parts.negative { -number } else { number })
@@ -29,7 +29,7 @@ pub fn switch(text: &str) -> Result<i64, Refusal> {
 
 /// Reads bytes or a percentage (`50%`, 0 to 100). Several `%`, as scripts write them, count as one.
 pub fn amount(text: &str, reading: &mut Reading) -> Result<Amount, Refusal> {
-    let parts = Parts::of(text)?;
+    let parts = SplitNumber::of(text)?;
     if parts.negative {
         return Err(Refusal::new(NEGATIVE));
     }
@@ -78,7 +78,7 @@ pub(super) fn leading_digits(text: &str) -> &str {
 }
 
 /// A number split as fio splits it: the unit follows the digits directly, and the rest is dropped.
-pub(super) struct Parts<'t> {
+pub(super) struct SplitNumber<'t> {
     /// The text without the blanks and the sign before it.
     text: &'t str,
     /// Whether blanks separate number and unit: fio takes no unit then.
@@ -90,8 +90,8 @@ pub(super) struct Parts<'t> {
     pub suffix: &'t str,
 }
 
-impl<'t> Parts<'t> {
-    pub(super) fn of(text: &'t str) -> Result<Parts<'t>, Refusal> {
+impl<'t> SplitNumber<'t> {
+    pub(super) fn of(text: &'t str) -> Result<SplitNumber<'t>, Refusal> {
         let trimmed = text.trim_start();
         let blank = trimmed.len() != text.len();
         let (negative, text) = match trimmed.strip_prefix('-') {
@@ -107,7 +107,7 @@ impl<'t> Parts<'t> {
             return Err(Refusal::new("not a number"));
         }
         let (digits, suffix) = text.split_at(length);
-        Ok(Parts { text, blank, negative, digits, hexadecimal, suffix })
+        Ok(SplitNumber { text, blank, negative, digits, hexadecimal, suffix })
     }
 
     pub(super) fn value(&self) -> Result<u64, Refusal> {

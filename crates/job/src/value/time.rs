@@ -1,7 +1,7 @@
 //! Reads times.
 
 use super::list::range;
-use super::number::{ONE_OF_THEM, Parts};
+use super::number::{ONE_OF_THEM, SplitNumber};
 use super::{Reading, Refusal};
 
 /// The unit of a time that is written without one.
@@ -27,7 +27,7 @@ const SECOND: u64 = 1_000_000_000;
 
 /// Reads a time and gives nanoseconds.
 pub fn time(text: &str, unit: TimeUnit) -> Result<u64, Refusal> {
-    let parts = Parts::of(text).map_err(|_| Refusal::new("not a time"))?;
+    let parts = SplitNumber::of(text).map_err(|_| Refusal::new("not a time"))?;
     if parts.negative {
         return Err(Refusal::new("a time cannot be negative"));
     }
@@ -73,7 +73,7 @@ fn unit_named(word: &str) -> Option<u64> {
 
 /// The time that fio reads, us. To fio, letters after the number (and after further numbers and signs) are
 /// microseconds unless fio knows the unit.
-fn read_by_fio(parts: &Parts<'_>, unit: TimeUnit) -> Option<u64> {
+fn read_by_fio(parts: &SplitNumber<'_>, unit: TimeUnit) -> Option<u64> {
     let (number, suffix) = parts.taken_by_fio()?;
     let suffix = suffix.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-'));
     let factor = match unit_named(suffix.trim_end()) {
@@ -85,7 +85,7 @@ fn read_by_fio(parts: &Parts<'_>, unit: TimeUnit) -> Option<u64> {
     number.checked_mul(factor / 1_000)
 }
 
-fn misread(parts: &Parts<'_>, unit: TimeUnit) -> Refusal {
+fn misread(parts: &SplitNumber<'_>, unit: TimeUnit) -> Refusal {
     if parts.suffix.contains([',', ':', '-']) {
         return Refusal::new(ONE_OF_THEM);
     }
@@ -117,7 +117,7 @@ fn meant(text: &str, number: u64, word: &str) -> String {
 /// Reads one time or `low-high`, in nanoseconds. fio takes all text after the first number for its unit: in `5-10ms`
 /// the first number gets the unit of the second. With a unit of its own, fio misreads it.
 pub fn time_range(text: &str, unit: TimeUnit, reading: &mut Reading) -> Result<(u64, u64), Refusal> {
-    let whole = Parts::of(text).ok().and_then(|parts| read_by_fio(&parts, unit));
+    let whole = SplitNumber::of(text).ok().and_then(|parts| read_by_fio(&parts, unit));
     let mut ends = 0;
     range(text, true, |item| {
         ends += 1;

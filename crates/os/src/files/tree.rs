@@ -175,9 +175,9 @@ mod tests {
     }
 
     /// Ends the other thread even if an assertion fails, because the scope waits for it.
-    struct Ends<'a>(&'a std::sync::atomic::AtomicBool);
+    struct EndsThread<'a>(&'a std::sync::atomic::AtomicBool);
 
-    impl Drop for Ends<'_> {
+    impl Drop for EndsThread<'_> {
         fn drop(&mut self) {
             self.0.store(true, std::sync::atomic::Ordering::Relaxed);
         }
@@ -200,7 +200,7 @@ mod tests {
                     let _ = fs::remove_file(&way);
                 }
             });
-            let _ends = Ends(&stop);
+            let _ends = EndsThread(&stop);
             for _ in 0..300 {
                 // Entries that appear after the names were read stay. The call may fail if an entry was replaced more
                 // often than it was tried.

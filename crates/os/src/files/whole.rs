@@ -47,11 +47,11 @@ impl WholeFile {
     /// If the directory cannot be written, or if a file of this name must not be replaced.
     pub fn claim(path: &Path, readers: Readers) -> io::Result<WholeFile> {
         let in_place = match stands_there(path)? {
-            Stands::Nothing | Stands::File => {
+            NameKind::Nothing | NameKind::File => {
                 Draft::make(path, readers).map(drop)?;
                 false
             }
-            Stands::Stream => {
+            NameKind::Stream => {
                 open_stream(path).map(drop)?;
                 true
             }
@@ -92,8 +92,10 @@ impl WholeFile {
     fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         // The file of this name may have changed since the claim.
         match stands_there(&self.path)? {
-            Stands::Nothing | Stands::File => {}
-            Stands::Stream => return Err(refusal(&self.path, "was replaced by something that is not a regular file")),
+            NameKind::Nothing | NameKind::File => {}
+            NameKind::Stream => {
+                return Err(refusal(&self.path, "was replaced by something that is not a regular file"));
+            }
         }
         let mut draft = Draft::make(&self.path, self.readers)?;
         draft.file.write_all(bytes)?;
@@ -117,9 +119,9 @@ pub fn write_whole(path: &Path, readers: Readers, bytes: &[u8]) -> io::Result<()
 /// If it cannot be made, or if a file of this name would be lost.
 pub fn create_growing(path: &Path) -> io::Result<File> {
     match stands_there(path)? {
-        Stands::Stream => open_stream(path),
-        Stands::Nothing => OpenOptions::new().append(true).create_new(true).open(path),
-        Stands::File => {
+        NameKind::Stream => open_stream(path),
+        NameKind::Nothing => OpenOptions::new().append(true).create_new(true).open(path),
+        NameKind::File => {
             let file = streams::open_file(path)?;
             let metadata = file.metadata()?;
             if metadata.is_file() && metadata.len() == 0 {
@@ -151,17 +153,17 @@ fn is_old(directory: &Directory, name: &str) -> bool {
 }
 
 /// The kind of file under a name.
-enum Stands {
+enum NameKind {
     Nothing,
     File,
     /// A pipe, a terminal, a socket, a character device, or a descriptor of this process.
     Stream,
 }
 
-fn stands_there(path: &Path) -> io::Result<Stands> {
+fn stands_there(path: &Path) -> io::Result<NameKind> {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => return Ok(Stands::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => return Ok(NameKind::Nothing),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(refusal(path, "is a link to nothing"));
         }
@@ -171,9 +173,9 @@ fn stands_there(path: &Path) -> io::Result<Stands> {
     match () {
         () if kind.is_dir() => Err(refusal(path, "is a directory")),
         () if streams::is_block_device(kind) => Err(refusal(path, "is a block device")),
-        () if !kind.is_file() || streams::is_own_descriptor(path) => Ok(Stands::Stream),
+        () if !kind.is_file() || streams::is_own_descriptor(path) => Ok(NameKind::Stream),
         () if path.is_symlink() => Err(refusal(path, "is a link: use the file that it points to")),
-        () => Ok(Stands::File),
+        () => Ok(NameKind::File),
     }
 }
 

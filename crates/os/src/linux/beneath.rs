@@ -253,8 +253,8 @@ mod tests {
         symlink(outside.join("file"), inside.join("link")).unwrap();
         symlink(&outside, inside.join("way")).unwrap();
         let root = open_directory(&inside).unwrap();
-        type Way = fn(BorrowedFd<'_>, &Path, OFlags, Mode) -> Result<OwnedFd, Errno>;
-        for (name, way) in [("openat2", open_at_once as Way), ("steps", open_by_steps as Way)] {
+        type OpenCall = fn(BorrowedFd<'_>, &Path, OFlags, Mode) -> Result<OwnedFd, Errno>;
+        for (name, way) in [("openat2", open_at_once as OpenCall), ("steps", open_by_steps as OpenCall)] {
             let open = |path: &str| way(root.as_fd(), Path::new(path), OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
             match open("sub/file") {
                 Err(Errno::NOSYS | Errno::PERM) if name == "openat2" => continue,

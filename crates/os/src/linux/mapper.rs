@@ -22,7 +22,7 @@ const FLAG_NO_FLUSH: u32 = 1 << 11;
 /// The kernel's `struct dm_ioctl`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Head {
+struct MapperHeader {
     version: [u32; 3],
     data_size: u32,
     data_start: u32,
@@ -40,11 +40,11 @@ struct Head {
 /// The head with room for the answer.
 #[repr(C)]
 struct Request {
-    head: Head,
-    answer: [u8; ANSWER_BYTES - size_of::<Head>()],
+    head: MapperHeader,
+    answer: [u8; ANSWER_BYTES - size_of::<MapperHeader>()],
 }
 
-const _: () = assert!(size_of::<Head>() == 312 && size_of::<Request>() == ANSWER_BYTES);
+const _: () = assert!(size_of::<MapperHeader>() == 312 && size_of::<Request>() == ANSWER_BYTES);
 
 /// Position of the type in the kernel's `struct dm_target_spec`, after start, length, status and the offset of the
 /// next target.
@@ -55,10 +55,10 @@ const NEXT: std::ops::Range<usize> = 20..24;
 pub(crate) fn targets(control: &Path, major: u32, minor: u32) -> io::Result<Vec<String>> {
     let control = File::open(control)?;
     let mut request = Box::new(Request {
-        head: Head {
+        head: MapperHeader {
             version: VERSION,
             data_size: ANSWER_BYTES as u32,
-            data_start: size_of::<Head>() as u32,
+            data_start: size_of::<MapperHeader>() as u32,
             target_count: 0,
             open_count: 0,
             flags: FLAG_NO_FLUSH,
@@ -69,7 +69,7 @@ pub(crate) fn targets(control: &Path, major: u32, minor: u32) -> io::Result<Vec<
             uuid: [0; 129],
             data: [0; 7],
         },
-        answer: [0; ANSWER_BYTES - size_of::<Head>()],
+        answer: [0; ANSWER_BYTES - size_of::<MapperHeader>()],
     });
     // SAFETY: the kernel reads the head of `request` and writes at most `data_size` bytes from its beginning, which is
     // its size; the layout is the kernel's, as asserted above, and all bytes are valid values.
@@ -79,7 +79,7 @@ pub(crate) fn targets(control: &Path, major: u32, minor: u32) -> io::Result<Vec<
     if request.head.flags & FLAG_BUFFER_FULL != 0 {
         return Err(io::Error::other("it has too many targets"));
     }
-    let start = (request.head.data_start as usize).saturating_sub(size_of::<Head>());
+    let start = (request.head.data_start as usize).saturating_sub(size_of::<MapperHeader>());
     Ok(types(request.answer.get(start..).unwrap_or_default(), request.head.target_count))
 }
 

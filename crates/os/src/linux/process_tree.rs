@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use super::held_signals::exchange_mask;
 use crate::files::Directory;
 use crate::process::{Ended, closes_within};
-use crate::process_tree::{Cut, Limits, Printed, TreeIo, TreeUsage, WORD};
+use crate::process_tree::{CommandOutput, EndReason, Limits, TreeIo, TreeUsage, WORD};
 
 /// How long the meter tries to end the remaining processes.
 const FAREWELL: Duration = Duration::from_secs(3);
@@ -32,7 +32,7 @@ const STACK_BYTES: usize = 64 * 1024;
 pub struct Metered {
     meter: Child,
     report: PipeReader,
-    printed: Arc<Mutex<Printed>>,
+    printed: Arc<Mutex<CommandOutput>>,
     /// Its other end is closed by the thread that reads the output, when the output has ended.
     read_all: PipeReader,
 }
@@ -72,7 +72,7 @@ pub fn begin(
     let mut meter = command.spawn()?;
     // The command value has the writing ends; with them open, a reader would never see the end.
     drop(command);
-    let printed = Arc::<Mutex<Printed>>::default();
+    let printed = Arc::<Mutex<CommandOutput>>::default();
     let kept = Arc::clone(&printed);
     let listen = move || {
         listen(output, &kept);
@@ -86,7 +86,7 @@ pub fn begin(
 }
 
 /// Reads to the end, so that the command never waits for a reader.
-fn listen(mut output: PipeReader, printed: &Mutex<Printed>) {
+fn listen(mut output: PipeReader, printed: &Mutex<CommandOutput>) {
     let mut bytes = vec![0; 64 * 1024];
     loop {
         match output.read(&mut bytes) {
@@ -114,7 +114,7 @@ impl Metered {
     ///
     /// # Errors
     /// If the command could not be started, or the meter was killed.
-    pub fn result(mut self) -> io::Result<(TreeUsage, Printed)> {
+    pub fn result(mut self) -> io::Result<(TreeUsage, CommandOutput)> {
         let mut text = String::new();
         self.report.read_to_string(&mut text)?;
         self.meter.wait()?;
@@ -150,7 +150,7 @@ fn run(words: &[OsString]) -> io::Result<TreeUsage> {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let awaited = Awaited::begin();
+    let awaited = AwaitedSignals::begin();
     let mut command = Command::new(program);
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::inherit()).stderr(output);
@@ -208,7 +208,7 @@ struct Tree {
 impl Tree {
     /// Collects ended processes and waits for the next event. False: all have ended, or the remaining ones cannot be
     /// ended.
-    fn goes_on(&mut self, awaited: &Awaited) -> bool {
+    fn goes_on(&mut self, awaited: &AwaitedSignals) -> bool {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => self.ended(pid, status),
@@ -227,11 +227,11 @@ impl Tree {
         }
         let now = now();
         let (limit, cut) = match self.usage.ended {
-            _ if self.began + self.whole <= now => (self.whole, Cut::Whole),
+            _ if self.began + self.whole <= now => (self.whole, EndReason::Whole),
             Some(_) if self.usage.own + self.left_running < self.whole => {
-                (self.usage.own + self.left_running, Cut::LeftRunning)
+                (self.usage.own + self.left_running, EndReason::LeftRunning)
             }
-            _ => (self.whole, Cut::Whole),
+            _ => (self.whole, EndReason::Whole),
         };
         let until = match self.cut_at {
             Some(at) if at + FAREWELL <= now => {
@@ -250,7 +250,7 @@ impl Tree {
             None => (self.began + limit) - now,
         };
         if awaited.asked_to_end(until) {
-            self.cut(Cut::Asked);
+            self.cut(EndReason::Asked);
         }
         true
     }
@@ -265,7 +265,7 @@ impl Tree {
         }
     }
 
-    fn cut(&mut self, cut: Cut) {
+    fn cut(&mut self, cut: EndReason) {
         if self.cut_at.is_none() {
             self.usage.cut = Some(cut);
             self.cut_at = Some(now());
@@ -355,14 +355,14 @@ fn io_counters() -> Option<TreeIo> {
 
 /// The signals that the meter waits for. They are held from the start, so that none arrives between a look and the
 /// wait.
-struct Awaited {
+struct AwaitedSignals {
     signals: libc::sigset_t,
     /// The signals that were held before, which the command will hold.
     before: libc::sigset_t,
 }
 
-impl Awaited {
-    fn begin() -> Awaited {
+impl AwaitedSignals {
+    fn begin() -> AwaitedSignals {
         let mut set = std::mem::MaybeUninit::uninit();
         // SAFETY: the first call writes the whole set, the others change it, and none can fail for a set of its own and
         // signals that there are.
@@ -373,7 +373,7 @@ impl Awaited {
             }
             set.assume_init()
         };
-        Awaited { signals, before: exchange_mask(&signals) }
+        AwaitedSignals { signals, before: exchange_mask(&signals) }
     }
 
     /// Waits for one of these signals; returns whether it asks to end the command.
@@ -399,9 +399,9 @@ impl TreeUsage {
         };
         let cut = match self.cut {
             None => 0,
-            Some(Cut::Whole) => 1,
-            Some(Cut::LeftRunning) => 2,
-            Some(Cut::Asked) => 3,
+            Some(EndReason::Whole) => 1,
+            Some(EndReason::LeftRunning) => 2,
+            Some(EndReason::Asked) => 3,
         };
         let io = self.io.unwrap_or_default();
         let numbers = [
@@ -438,9 +438,9 @@ impl TreeUsage {
                 status => Some(Ended::Status(status as u8)),
             },
             cut: match number()? {
-                1 => Some(Cut::Whole),
-                2 => Some(Cut::LeftRunning),
-                3 => Some(Cut::Asked),
+                1 => Some(EndReason::Whole),
+                2 => Some(EndReason::LeftRunning),
+                3 => Some(EndReason::Asked),
                 _ => None,
             },
             left_running: number()?,
@@ -473,7 +473,7 @@ mod tests {
             own: Duration::from_nanos(7),
             all: Duration::from_secs(9),
             ended: Some(Ended::Signal(9)),
-            cut: Some(Cut::LeftRunning),
+            cut: Some(EndReason::LeftRunning),
             left_running: 2,
             left_names: vec!["sleep".into(), "git_(x)".into()],
             io: Some(io),

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::files::Directory;
-use crate::process_tree::{Limits, Printed, TreeUsage};
+use crate::process_tree::{CommandOutput, Limits, TreeUsage};
 
 /// Why no command can be measured here.
 pub fn missing() -> Option<&'static str> {
@@ -39,7 +39,7 @@ impl Metered {
     ///
     /// # Errors
     /// None.
-    pub fn result(self) -> io::Result<(TreeUsage, Printed)> {
+    pub fn result(self) -> io::Result<(TreeUsage, CommandOutput)> {
         match self.0 {}
     }
 }

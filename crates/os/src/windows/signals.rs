@@ -30,16 +30,16 @@ const ENDED_BY_SIGINT: i32 = 130;
 type Hear = Box<dyn FnMut(i32) + Send>;
 
 /// The listener, and when the first order to end arrived.
-struct Heard {
+struct EndRequest {
     hear: Option<Hear>,
     first: Option<Instant>,
     /// Whether the handler is registered.
     registered: bool,
 }
 
-static HEARD: Mutex<Heard> = Mutex::new(Heard { hear: None, first: None, registered: false });
+static HEARD: Mutex<EndRequest> = Mutex::new(EndRequest { hear: None, first: None, registered: false });
 
-fn heard() -> MutexGuard<'static, Heard> {
+fn heard() -> MutexGuard<'static, EndRequest> {
     HEARD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -61,7 +61,7 @@ impl Listener {
         if !heard.registered && unsafe { SetConsoleCtrlHandler(Some(on_order), 1) } == 0 {
             return Err(io::Error::from_raw_os_error(errno::last()));
         }
-        *heard = Heard { hear: Some(Box::new(hear)), first: None, registered: true };
+        *heard = EndRequest { hear: Some(Box::new(hear)), first: None, registered: true };
         Ok(Listener(()))
     }
 }

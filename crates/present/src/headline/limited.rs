@@ -12,7 +12,7 @@ const NAMED: usize = 4;
 
 /// How much is said of each limit.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(crate) enum Said {
+pub(crate) enum LimitDetail {
     /// Its name.
     Name,
     /// … and its tests.
@@ -22,7 +22,7 @@ pub(crate) enum Said {
 }
 
 /// The limits with their tests: `the device (rand-read, rand-write)`; empty when none is visible.
-pub(super) fn of(study: &Study, said: Said) -> Vec<String> {
+pub(super) fn of(study: &Study, said: LimitDetail) -> Vec<String> {
     let names = study.target_names();
     let served = served(study);
     let mut limits = of_tests(study, &served);
@@ -30,7 +30,7 @@ pub(super) fn of(study: &Study, said: Said) -> Vec<String> {
         limited.tests.iter_mut().chain(&mut limited.others).for_each(|test| *test = called(study, test));
     };
     limits.iter_mut().for_each(names_of);
-    let manner = Manner {
+    let manner = LimitWording {
         word: if study.question == Question::Compare { "patterns" } else { "tests" },
         is_all: served.is_empty(),
         has_sentences: matches!(study.question, Question::Measure | Question::Compare),
@@ -86,17 +86,17 @@ fn of_tests(study: &Study, served: &[&String]) -> Vec<Limited> {
 }
 
 /// How the limits of a study are worded.
-struct Manner {
+struct LimitWording {
     /// The word for the tests: `patterns` or `tests`.
     word: &'static str,
     /// Whether each test has a limit, or a reason why it has none.
     is_all: bool,
     /// Whether the study's own sentences give the evidence of its limits.
     has_sentences: bool,
-    said: Said,
+    said: LimitDetail,
 }
 
-impl Manner {
+impl LimitWording {
     /// The limits of one target, as far as they are visible.
     fn words(&self, mut limits: Vec<&Limited>) -> Vec<String> {
         let word = self.word;
@@ -105,7 +105,7 @@ impl Manner {
         sort::by_key(&mut limits, |limited| (limited.limiter.is_err(), limited.tests.len()));
         let in_words = |(index, limited): (usize, &&Limited)| {
             let limiter = limited.limiter.ok()?.word();
-            if self.said == Said::Name {
+            if self.said == LimitDetail::Name {
                 return Some(limiter.to_owned());
             }
             // "all others" is clear only if all earlier tests were named.
@@ -119,7 +119,8 @@ impl Manner {
                 }
                 tests => format!("{tests} of {} {word}", tests + limited.others.len()),
             };
-            let shown = if self.said == Said::Tests { String::new() } else { shown_by(limited, self.has_sentences) };
+            let shown =
+                if self.said == LimitDetail::Tests { String::new() } else { shown_by(limited, self.has_sentences) };
             Some(format!("{limiter} ({tests}){shown}"))
         };
         limits.iter().enumerate().filter_map(in_words).collect()
@@ -155,7 +156,7 @@ mod tests {
 
     /// The lines for `device` tests with the first limit and `cpus` tests with the second; the other tests have no
     /// visible limit.
-    fn told(device: usize, cpus: usize, said: Said) -> Vec<String> {
+    fn told(device: usize, cpus: usize, said: LimitDetail) -> Vec<String> {
         let names = |tests: &[&str]| tests.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let limited = |from: usize, to: usize, limiter| Limited {
             target: 0,
@@ -169,18 +170,18 @@ mod tests {
             limited(device, device + cpus, Ok(Limiter::ClientProcessor)),
             limited(device + cpus, 9, Err("it is not visible")),
         ];
-        let manner = Manner { word: "tests", is_all: true, has_sentences: true, said };
+        let manner = LimitWording { word: "tests", is_all: true, has_sentences: true, said };
         manner.words(limits.iter().filter(|limited| !limited.tests.is_empty()).collect())
     }
 
     #[test]
     fn the_last_limit_is_that_of_all_others_only_where_it_is() {
-        let words = |device, cpus| told(device, cpus, Said::Evidence).join("; ");
+        let words = |device, cpus| told(device, cpus, LimitDetail::Evidence).join("; ");
         let (device, cpus) = (Limiter::Device.word(), Limiter::ClientProcessor.word());
         assert_eq!(words(4, 5), format!("{device} (a, b, c, d); {cpus} (all others)"));
         assert_eq!(words(9, 0), format!("{device} (all tests)"));
         assert_eq!(words(8, 1), format!("{cpus} (i); {device} (all others)"));
         assert_eq!(words(4, 4), format!("{device} (a, b, c, d); {cpus} (e, f, g, h)"), "one is not visible");
-        assert_eq!(told(4, 5, Said::Name), [device, cpus], "there is no room for more");
+        assert_eq!(told(4, 5, LimitDetail::Name), [device, cpus], "there is no room for more");
     }
 }

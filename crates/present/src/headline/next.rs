@@ -83,7 +83,7 @@ fn gravest(study: &Study, tests: &[TestFigures], findings: &[FindingGroup]) -> O
         return Some(Step::run(inspect, "name a directory on the disk in question; this shows what the path lies on"));
     }
     let limits = of_study(study);
-    let limiting = deciding(&limits).filter(|_| !mostly_void(tests));
+    let limiting = deciding(&limits).filter(|_| !mostly_invalid(tests));
     if let Some((id, words)) = limiting.and_then(|(limiter, _)| Some((limiter.finding()?, limiter.raise()?))) {
         return Some(Step::run(typed(&["fsdyno", "explain", id]), words));
     }
@@ -116,7 +116,7 @@ fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<Step> {
     let mut next = Vec::new();
     match study.question {
         // Figures that do not count are not worth repeating or judging.
-        Question::Measure if tests.iter().any(TestFigures::counts) && !mostly_void(tests) => {
+        Question::Measure if tests.iter().any(TestFigures::counts) && !mostly_invalid(tests) => {
             let is_full = study.command.iter().any(|word| word == "--full");
             if study.rows.iter().all(|row| row.round == 0) && !is_full {
                 next.push(Step::run(command::with(study, "--runs", 5), "how far the figures vary"));
@@ -159,7 +159,7 @@ fn raised_cap(study: &Study) -> Option<String> {
 }
 
 /// Whether less than half of the figures count.
-pub(super) fn mostly_void(tests: &[TestFigures]) -> bool {
+pub(super) fn mostly_invalid(tests: &[TestFigures]) -> bool {
     tests.iter().filter(|test| !test.counts()).count() * 2 >= tests.len()
 }
 

@@ -5,9 +5,9 @@ use fsdyno_text::quantity::{counted, number};
 
 use super::figures::{rate, throughput, typical_named};
 use super::found::{FindingGroup, within};
-use super::next::mostly_void;
+use super::next::mostly_invalid;
 use super::other_tools::pairs;
-use super::standing::{self, Standing};
+use super::standing::{self, PatternRanking};
 use super::test::TestFigures;
 use super::timed::{self, TimeFigures};
 use crate::quantity::listed;
@@ -17,7 +17,7 @@ pub(super) fn of(
     grid: &Grid<'_>,
     tests: &[TestFigures],
     findings: &[FindingGroup],
-    (standings, times): (&[Standing], &[TimeFigures]),
+    (standings, times): (&[PatternRanking], &[TimeFigures]),
 ) -> Option<String> {
     let study = grid.study;
     if study.question != Question::Fio
@@ -80,7 +80,7 @@ fn failed_in_part(tests: &[TestFigures]) -> Option<String> {
 
 /// The tests by which a storage is described; `None`: did not run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Six<'a> {
+pub(crate) struct StorageTests<'a> {
     pub(crate) seq_read: Option<&'a TestFigures>,
     pub(crate) seq_write: Option<&'a TestFigures>,
     pub(crate) rand_read: Option<&'a TestFigures>,
@@ -90,10 +90,10 @@ pub(crate) struct Six<'a> {
     pub(crate) sync_latency: Option<&'a TestFigures>,
 }
 
-impl<'a> Six<'a> {
-    pub(crate) fn of(tests: &'a [TestFigures]) -> Six<'a> {
+impl<'a> StorageTests<'a> {
+    pub(crate) fn of(tests: &'a [TestFigures]) -> StorageTests<'a> {
         let find = |name: &str| tests.iter().find(|test| test.name == name);
-        Six {
+        StorageTests {
             seq_read: find(test_name::SEQ_READ),
             seq_write: find(test_name::SEQ_WRITE),
             rand_read: find(test_name::RAND_READ),
@@ -106,7 +106,7 @@ impl<'a> Six<'a> {
 
     /// Whether any of them ran.
     pub(crate) fn any(&self) -> bool {
-        *self != Six::default()
+        *self != StorageTests::default()
     }
 }
 
@@ -116,7 +116,7 @@ fn counted_in(test: Option<&TestFigures>) -> Option<&TestFigures> {
 }
 
 fn measured(tests: &[TestFigures], findings: &[FindingGroup]) -> Option<String> {
-    let six = Six::of(tests);
+    let six = StorageTests::of(tests);
     let moved = |verb: &str, sequential: Option<&TestFigures>, random: Option<&TestFigures>| {
         let (sequential, random) = (counted_in(sequential).and_then(throughput), counted_in(random).and_then(rate));
         let figures: Vec<String> = [sequential, random].into_iter().flatten().collect();
@@ -151,7 +151,7 @@ fn measured(tests: &[TestFigures], findings: &[FindingGroup]) -> Option<String> 
 
 /// Why most figures do not count; `None`: most do.
 fn untrusted(tests: &[TestFigures], findings: &[FindingGroup], none_is_left: bool) -> Option<String> {
-    if tests.iter().all(TestFigures::counts) || !(none_is_left || mostly_void(tests)) {
+    if tests.iter().all(TestFigures::counts) || !(none_is_left || mostly_invalid(tests)) {
         return None;
     }
     let failed = tests.iter().filter(|test| test.error.is_some()).count();

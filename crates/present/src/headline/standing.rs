@@ -11,7 +11,7 @@ use crate::summary::{Grid, Line};
 
 /// The ranking in a pattern of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Standing {
+pub struct PatternRanking {
     /// The pattern's name, the same as its tests'.
     pub name: String,
     /// The storage that is faster than all others; `None`: there is none, or the rounds do not show it.
@@ -36,7 +36,7 @@ pub struct Standing {
 }
 
 /// The standings of a comparison; empty for other questions.
-pub(super) fn all(grid: &Grid<'_>) -> Vec<Standing> {
+pub(super) fn all(grid: &Grid<'_>) -> Vec<PatternRanking> {
     let places = (0..grid.targets.len()).filter(|target| !grid.is_reference(*target)).count();
     let is_compared = match grid.study.question {
         Question::Compare => true,
@@ -46,29 +46,29 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<Standing> {
     if !is_compared {
         return Vec::new();
     }
-    let mut all: Vec<Standing> = grid.lines.iter().map(|line| Standing::of(grid, line)).collect();
+    let mut all: Vec<PatternRanking> = grid.lines.iter().map(|line| PatternRanking::of(grid, line)).collect();
     let is_synced = |line: &&Line<'_>| line.cells.iter().any(|cell| cell.value(Metric::WallAndSync).is_some());
-    all.extend(grid.lines.iter().filter(is_synced).map(|line| Standing::with_sync(grid, line)));
+    all.extend(grid.lines.iter().filter(is_synced).map(|line| PatternRanking::with_sync(grid, line)));
     all
 }
 
-impl Standing {
+impl PatternRanking {
     /// The ranking in this line.
-    pub(crate) fn of(grid: &Grid<'_>, line: &Line<'_>) -> Standing {
-        Standing::by(grid, line, line.headline())
+    pub(crate) fn of(grid: &Grid<'_>, line: &Line<'_>) -> PatternRanking {
+        PatternRanking::by(grid, line, line.headline())
     }
 
     /// The ranking by the time until everything is durable that the command left in memory.
-    fn with_sync(grid: &Grid<'_>, line: &Line<'_>) -> Standing {
-        Standing { with_sync: true, ..Standing::by(grid, line, Metric::DurableIops) }
+    fn with_sync(grid: &Grid<'_>, line: &Line<'_>) -> PatternRanking {
+        PatternRanking { with_sync: true, ..PatternRanking::by(grid, line, Metric::DurableIops) }
     }
 
-    fn by(grid: &Grid<'_>, line: &Line<'_>, metric: Metric) -> Standing {
+    fn by(grid: &Grid<'_>, line: &Line<'_>, metric: Metric) -> PatternRanking {
         let ranking = Ranking::of(grid, line, metric);
         let lead = ranking.lead(line);
         let name = |index: usize| grid.targets[index].clone();
         let found = lead.and_then(|(.., found)| found);
-        Standing {
+        PatternRanking {
             name: line.pattern.clone(),
             winner: lead.filter(|_| found.is_some_and(|found| is_ahead(&found))).map(|(first, ..)| name(first)),
             against: lead.map(|(_, second, _)| name(second)),
@@ -148,7 +148,7 @@ fn is_ahead(found: &Ratio) -> bool {
 
 /// The whole comparison in a few sentences: who wins in which patterns, where no difference is shown, and which places
 /// cannot win. Empty when there is nothing to compare.
-pub(super) fn sentences(standings: &[Standing], rounds: usize) -> Vec<String> {
+pub(super) fn sentences(standings: &[PatternRanking], rounds: usize) -> Vec<String> {
     let mut ahead: Vec<(&str, Vec<String>)> = Vec::new();
     let mut left_out: Vec<(&str, Vec<String>)> = Vec::new();
     let (mut open, mut too_few): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());

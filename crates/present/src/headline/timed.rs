@@ -7,7 +7,7 @@ use fsdyno_text::quantity::{bytes, count, counted, latency};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::standing::Standing;
+use super::standing::PatternRanking;
 use super::test::rounded;
 use crate::quantity::{listed, times as times_of};
 use crate::summary::{Grid, Line};
@@ -192,10 +192,10 @@ impl Share {
 }
 
 /// The answer in a sentence or two.
-pub(super) fn sentence(grid: &Grid<'_>, times: &[TimeFigures], standings: &[Standing]) -> Option<String> {
+pub(super) fn sentence(grid: &Grid<'_>, times: &[TimeFigures], standings: &[PatternRanking]) -> Option<String> {
     if !standings.is_empty() {
         let rounds = counted(grid.rounds() as u64, "round");
-        let of_one = |standing: &Standing| format!("{}: {}", standing.name, standing.conclusion);
+        let of_one = |standing: &PatternRanking| format!("{}: {}", standing.name, standing.conclusion);
         let until_ended = || standings.iter().filter(|standing| !standing.with_sync);
         // Too few rounds have no interval.
         let level = if until_ended().any(|standing| standing.interval.is_some()) { ", 99 %" } else { "" };
@@ -216,7 +216,7 @@ fn longest(times: &[TimeFigures]) -> Option<&TimeFigures> {
 }
 
 /// The short labelled lines below the table.
-pub(super) fn lines(times: &[TimeFigures], standings: &[Standing]) -> Vec<(&'static str, String)> {
+pub(super) fn lines(times: &[TimeFigures], standings: &[PatternRanking]) -> Vec<(&'static str, String)> {
     // Only the longest command's lines; the table and JSON have all.
     let longest = longest(times).map(|time| time.name.as_str());
     let is_told = |time: &&TimeFigures| Some(time.name.as_str()) == longest && time.is_told;
@@ -232,7 +232,7 @@ pub(super) fn lines(times: &[TimeFigures], standings: &[Standing]) -> Vec<(&'sta
 const SYNC_SHARE: f64 = 0.01;
 
 /// The second verdict: who is faster once everything is durable. `None`: little was left in memory.
-fn with_sync(times: &[TimeFigures], standings: &[Standing]) -> Option<String> {
+fn with_sync(times: &[TimeFigures], standings: &[PatternRanking]) -> Option<String> {
     let weighs = |time: &TimeFigures| Some(time.sync_s? > time.wall_s?.median * SYNC_SHARE);
     let standing = standings.iter().find(|of| of.with_sync && times.iter().any(|time| time.name == of.name))?;
     let asked = times.iter().filter(|time| !time.reference);

@@ -46,7 +46,7 @@ pub(crate) fn of(study: &Study) -> Vec<VerdictLine> {
 }
 
 /// The verdicts in words; those that do not apply for the same reason are merged.
-pub(crate) fn told_once(verdicts: &[VerdictLine]) -> Vec<(&VerdictLine, String)> {
+pub(crate) fn distinct_verdicts(verdicts: &[VerdictLine]) -> Vec<(&VerdictLine, String)> {
     let like = |one: &VerdictLine, other: &VerdictLine| {
         !one.applies() && !other.applies() && one.profile == other.profile && one.reason == other.reason
     };

@@ -86,7 +86,7 @@ fn over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> 
     };
     let all = || lines.iter().map(|(index, line)| (*index, *line, Series::of(line)));
     let (drawn, left_out): (Vec<_>, Vec<_>) =
-        all().partition(|(_, _, series)| series.as_ref().is_some_and(Series::has_a_course));
+        all().partition(|(_, _, series)| series.as_ref().is_some_and(Series::has_samples_over_time));
     let reason = |recorded: bool, reason: &str| {
         let mine = left_out.iter().filter(|(_, _, series)| series.is_some() == recorded);
         let names: Vec<String> = mine.map(|(_, line, _)| shortened(&line.pattern, 40)).collect();

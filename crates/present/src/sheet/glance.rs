@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::chart::{colour, px};
 use super::outline::{mark, named, test};
 use super::table::{Table, TableRow};
-use crate::headline::{Headline, Standing, TestFigures, figures};
+use crate::headline::{Headline, PatternRanking, TestFigures, figures};
 use crate::quantity::shortened;
 use crate::summary::{Grid, Line};
 
@@ -41,7 +41,7 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
         };
         let mut cells = vec![Some(html! { (test(&line.pattern)) small.what { (shortened(&line.title, 80)) } })];
         cells.extend(figures.iter().enumerate().map(cell));
-        cells.push(is_judged.then(|| html! { (Standing::of(grid, line).conclusion) }));
+        cells.push(is_judged.then(|| html! { (PatternRanking::of(grid, line).conclusion) }));
         table.row(TableRow { begins: true, is_void: false, cells });
     }
     html! {

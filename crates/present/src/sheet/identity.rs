@@ -11,7 +11,7 @@ use crate::quantity::{bytes, counted, duration, megabytes_per_s, number, shorten
 use crate::summary::Grid;
 
 /// A line of a card: a label, and either the fact or why it is not visible.
-enum Fact {
+enum CardLine {
     Known(&'static str, String),
     NotVisible(&'static str, String),
     /// The layers below the data, drawn as a tree.
@@ -50,7 +50,7 @@ pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
     )
 }
 
-fn machine(grid: &Grid<'_>) -> Vec<Fact> {
+fn machine(grid: &Grid<'_>) -> Vec<CardLine> {
     let (host, name) = (&grid.study.host, &grid.study.host_name);
     let clock = host.clock.as_ref().map(|clock| {
         let drift = clock.drift_ppm.map(|drift| format!(", drifts by {} ppm", number(drift))).unwrap_or_default();
@@ -64,7 +64,7 @@ fn machine(grid: &Grid<'_>) -> Vec<Fact> {
         ("Clock", clock),
     ]
     .into_iter()
-    .filter_map(|(name, text)| Some(Fact::Known(name, text?)))
+    .filter_map(|(name, text)| Some(CardLine::Known(name, text?)))
     .collect()
 }
 
@@ -97,34 +97,34 @@ fn card(storage: &Storage) -> Markup {
     }
 }
 
-fn list(facts: &[Fact]) -> Markup {
+fn list(facts: &[CardLine]) -> Markup {
     html! {
         @if !facts.is_empty() { dl.card-facts {
             @for fact in facts {
                 @match fact {
-                    Fact::Known(name, text) => div { dt { (name) } dd { (text) } },
-                    Fact::Tree(lines) => div { dt { "Layers" } dd.tree { (lines) } },
-                    Fact::NotVisible(name, reason) => div { dt { (name) } dd.muted { "not visible: " (reason) } },
+                    CardLine::Known(name, text) => div { dt { (name) } dd { (text) } },
+                    CardLine::Tree(lines) => div { dt { "Layers" } dd.tree { (lines) } },
+                    CardLine::NotVisible(name, reason) => div { dt { (name) } dd.muted { "not visible: " (reason) } },
                 }
             }
         } }
     }
 }
 
-fn facts(storage: &Storage) -> Vec<Fact> {
-    let mut facts = vec![Fact::Known("Kind", class_words(storage.class).to_owned())];
+fn facts(storage: &Storage) -> Vec<CardLine> {
+    let mut facts = vec![CardLine::Known("Kind", class_words(storage.class).to_owned())];
     match &storage.mount {
         Seen::Value(mount) => {
-            facts.push(Fact::Known("Filesystem", mount.fstype.clone()));
-            facts.push(Fact::Known("Mounted", format!("{} at {}", mount.source, mount.mount_point.display())));
+            facts.push(CardLine::Known("Filesystem", mount.fstype.clone()));
+            facts.push(CardLine::Known("Mounted", format!("{} at {}", mount.source, mount.mount_point.display())));
             if !mount.options.is_empty() {
-                facts.push(Fact::Known("Options", mount.options.join(", ")));
+                facts.push(CardLine::Known("Options", mount.options.join(", ")));
             }
         }
-        Seen::NotVisible(reason) => facts.push(Fact::NotVisible("Mounted", reason.clone())),
+        Seen::NotVisible(reason) => facts.push(CardLine::NotVisible("Mounted", reason.clone())),
     }
     if let Some(path) = storage.resolved_path.value() {
-        facts.push(Fact::Known("Path", path.clone()));
+        facts.push(CardLine::Known("Path", path.clone()));
     }
     facts.push(seen("Space", &storage.space, |space| {
         format!("{} free of {}", bytes(space.available_bytes), bytes(space.total_bytes))
@@ -140,17 +140,17 @@ fn facts(storage: &Storage) -> Vec<Fact> {
         }
     }));
     facts.push(match &storage.devices {
-        Seen::NotVisible(reason) => Fact::NotVisible("Device", reason.clone()),
-        Seen::Value(devices) if devices.is_empty() => Fact::Known("Device", "none on this machine".to_owned()),
-        Seen::Value(devices) => Fact::Known("Device", devices.iter().map(device).collect::<Vec<_>>().join("; ")),
+        Seen::NotVisible(reason) => CardLine::NotVisible("Device", reason.clone()),
+        Seen::Value(devices) if devices.is_empty() => CardLine::Known("Device", "none on this machine".to_owned()),
+        Seen::Value(devices) => CardLine::Known("Device", devices.iter().map(device).collect::<Vec<_>>().join("; ")),
     });
     if !storage.layers.is_empty() {
         let lines: Vec<String> =
             crate::inspect::tree(&storage.layers).into_iter().map(|(branch, layer)| branch + &layer).collect();
-        facts.push(Fact::Tree(lines.join("\n")));
+        facts.push(CardLine::Tree(lines.join("\n")));
     }
-    facts.extend(storage.compression.clone().map(|option| Fact::Known("Compression", option)));
-    facts.extend(storage.nfs.as_ref().map(|nfs| Fact::Known("NFS", self::nfs(nfs))));
+    facts.extend(storage.compression.clone().map(|option| CardLine::Known("Compression", option)));
+    facts.extend(storage.nfs.as_ref().map(|nfs| CardLine::Known("NFS", self::nfs(nfs))));
     facts.extend(storage.fuse.iter().flat_map(fuse));
     facts.extend(storage.server.iter().flat_map(server));
     facts.extend(limits(storage));
@@ -170,10 +170,10 @@ fn class_words(class: StorageClass) -> &'static str {
     }
 }
 
-fn seen<T>(name: &'static str, fact: &Seen<T>, words: impl FnOnce(&T) -> String) -> Fact {
+fn seen<T>(name: &'static str, fact: &Seen<T>, words: impl FnOnce(&T) -> String) -> CardLine {
     match fact {
-        Seen::Value(value) => Fact::Known(name, words(value)),
-        Seen::NotVisible(reason) => Fact::NotVisible(name, reason.clone()),
+        Seen::Value(value) => CardLine::Known(name, words(value)),
+        Seen::NotVisible(reason) => CardLine::NotVisible(name, reason.clone()),
     }
 }
 
@@ -217,20 +217,20 @@ fn nfs(nfs: &NfsIdentity) -> String {
     words.join(", ")
 }
 
-fn fuse(fuse: &FuseIdentity) -> Vec<Fact> {
+fn fuse(fuse: &FuseIdentity) -> Vec<CardLine> {
     let cache = fuse.cache.clone().unwrap_or_else(|| "none named".to_owned());
     let mut facts = vec![
-        Fact::Known("Daemon", fuse.kind.clone().unwrap_or_else(|| "unknown".to_owned())),
+        CardLine::Known("Daemon", fuse.kind.clone().unwrap_or_else(|| "unknown".to_owned())),
         seen("Its command", &fuse.command_line, |words| words.join(" ")),
-        Fact::Known("Its local cache", cache),
+        CardLine::Known("Its local cache", cache),
     ];
-    facts.extend(fuse.url.clone().map(|url| Fact::Known("Data from", url)));
+    facts.extend(fuse.url.clone().map(|url| CardLine::Known("Data from", url)));
     facts
 }
 
-fn server(server: &ServerIdentity) -> Vec<Fact> {
+fn server(server: &ServerIdentity) -> Vec<CardLine> {
     vec![
-        Fact::Known("Server", server.address.clone()),
+        CardLine::Known("Server", server.address.clone()),
         seen("TCP connect", &server.connect_ns, |ns| duration(*ns as f64)),
         seen("Interface", &server.interface, String::clone),
         seen("Link", &server.link_bits_per_s, |bits| {
@@ -239,16 +239,16 @@ fn server(server: &ServerIdentity) -> Vec<Fact> {
     ]
 }
 
-fn limits(storage: &Storage) -> Vec<Fact> {
+fn limits(storage: &Storage) -> Vec<CardLine> {
     let mut facts = Vec::new();
     if let Seen::Value(Some(limit)) = &storage.cgroup.memory_bytes {
-        facts.push(Fact::Known("Memory limit", bytes(*limit)));
+        facts.push(CardLine::Known("Memory limit", bytes(*limit)));
     }
     if let Seen::Value(Some(cpus)) = &storage.cgroup.cpus {
-        facts.push(Fact::Known("CPU limit", format!("{} CPUs", number(*cpus))));
+        facts.push(CardLine::Known("CPU limit", format!("{} CPUs", number(*cpus))));
     }
     if let Some(limits) = storage.cgroup.io.value().filter(|limits| !limits.is_empty()) {
-        facts.push(Fact::Known("I/O limit", limits.join("; ")));
+        facts.push(CardLine::Known("I/O limit", limits.join("; ")));
     }
     facts
 }

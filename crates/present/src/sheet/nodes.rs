@@ -16,7 +16,7 @@ const BARS_MAX: usize = 160;
 const SIZE: (f64, f64) = (640.0, 48.0);
 
 /// Formats a figure for a cell.
-type Words = fn(f64) -> String;
+type FigureFormat = fn(f64) -> String;
 
 pub(super) fn section(headline: &Headline, place: &Outline) -> Markup {
     if headline.nodes.is_empty() {
@@ -25,7 +25,7 @@ pub(super) fn section(headline: &Headline, place: &Outline) -> Markup {
     let mut table = Table::new().words("Test").words("Figure").numbers("Least").words("On").numbers("Median");
     table = table.numbers("Most").words("On").numbers("Most/least");
     for of_test in &headline.nodes {
-        let lines: [(&str, Option<&Spread>, Words); 3] = [
+        let lines: [(&str, Option<&Spread>, FigureFormat); 3] = [
             (rate_unit(), Some(&of_test.mb_per_s), |rate| rate_number(rate * 1e6)),
             ("IOPS", Some(&of_test.iops), number),
             ("p99", of_test.p99_us.as_ref(), |us| duration(us * 1e3)),

@@ -22,13 +22,13 @@ const POINTS_MIN: usize = 2;
 type Figure = fn(&SweepPoint) -> Option<f64>;
 
 /// Formats a figure.
-type Words = fn(f64) -> String;
+type FigureFormat = fn(f64) -> String;
 
 pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {
     if grid.study.question != Question::Scale {
         return html! {};
     }
-    let figures: [(&str, Figure, Words); 3] = [
+    let figures: [(&str, Figure, FigureFormat); 3] = [
         (rate_unit(), |point| Some(point.bytes_per_s / Units::shown().megabyte_bytes()), number),
         ("IOPS", |point| Some(point.iops), number),
         ("p99", |point| Some(point.latency?.p99_ns? as f64), duration),
@@ -46,7 +46,7 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {
             .into_iter()
             .filter_map(|(nodes, rows)| Some((nodes, SweepPoint::of(&rows)?)))
             .collect();
-        let of_figure = |(name, of, words): (&str, Figure, Words)| {
+        let of_figure = |(name, of, words): (&str, Figure, FigureFormat)| {
             let values: Vec<(u32, f64)> = points.iter().filter_map(|(nodes, point)| Some((*nodes, of(point)?))).collect();
             chart(&place.id(&format!("scale-{index}-{}", name.replace('/', ""))), name, &values, words)
         };
@@ -60,7 +60,7 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {
     html! { @for chart in charts { (chart) } }
 }
 
-fn chart(id: &str, name: &str, values: &[(u32, f64)], words: Words) -> Option<Markup> {
+fn chart(id: &str, name: &str, values: &[(u32, f64)], words: FigureFormat) -> Option<Markup> {
     let most = values.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     let last = values.iter().map(|(nodes, _)| *nodes).max()?;
     if values.len() < POINTS_MIN || most <= 0.0 {

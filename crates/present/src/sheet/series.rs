@@ -146,7 +146,7 @@ impl Series {
     }
 
     /// Whether any line has enough points to show a development over time.
-    pub(super) fn has_a_course(&self) -> bool {
+    pub(super) fn has_samples_over_time(&self) -> bool {
         self.rounds.iter().any(|line| line.values.iter().flatten().count() >= POINTS_OF_A_COURSE)
     }
 

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::chart::time;
 use super::outline::badge;
 use super::series::Series;
-use crate::headline::{Headline, Six, TestFigures, figures, pairs};
+use crate::headline::{Headline, StorageTests, TestFigures, figures, pairs};
 use crate::quantity::{counted, shortened};
 use crate::summary::Grid;
 
@@ -18,7 +18,7 @@ type Figure = fn(&TestFigures) -> Option<String>;
 /// One tile for each figure by which a storage is described, or for each job of a fio command line; none for other
 /// questions.
 pub(super) fn of(grid: &Grid<'_>, headline: &Headline) -> Markup {
-    let six = Six::of(&headline.tests);
+    let six = StorageTests::of(&headline.tests);
     let known: [(&str, Option<&TestFigures>, Figure); 7] = [
         ("sequential read", six.seq_read, figures::throughput),
         ("sequential write", six.seq_write, figures::throughput),

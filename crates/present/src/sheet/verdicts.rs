@@ -7,13 +7,13 @@ use maud::{Markup, html};
 use super::outline::Outline;
 use super::table::{Table, TableRow};
 use crate::headline::VerdictLine;
-use crate::headline::verdict::{figure, margin, told_once};
+use crate::headline::verdict::{distinct_verdicts, figure, margin};
 use crate::summary::Grid;
 
 /// One line for each requirement.
 pub(super) fn list(lines: &[VerdictLine]) -> Markup {
     html! {
-        @if !lines.is_empty() { ul.verdicts { @for (line, words) in told_once(lines) { li {
+        @if !lines.is_empty() { ul.verdicts { @for (line, words) in distinct_verdicts(lines) { li {
             (badge(line.verdict))
             span { (words) " " code { (line.profile) } }
         } } } }

@@ -4,7 +4,7 @@ use fsdyno_findings::limits::{Attribution, Culprit};
 use fsdyno_results::Study;
 use fsdyno_text::quantity::latency;
 
-use super::screen::{About, LABELLED_LINES, Labelled, SENTENCE_LINES, Screen, first_lines, lines_of};
+use super::screen::{LABELLED_LINES, LabelSubject, Labelled, SENTENCE_LINES, Screen, first_lines, lines_of};
 use super::table::{Form, Table};
 use crate::command;
 use crate::headline::{Headline, Step};
@@ -44,7 +44,7 @@ pub fn attribution(
         trust.into_iter().map(|(side, words)| ("trust", format!("{side} {words}"))).collect();
     let limits = trust.iter().map(|line| {
         let of_first = |most| first_lines(&form.labelled(std::slice::from_ref(line)), most, columns);
-        Labelled { lines: of_first(LABELLED_LINES), short: of_first(1), about: About::Trust }
+        Labelled { lines: of_first(LABELLED_LINES), short: of_first(1), about: LabelSubject::Trust }
     });
     let all = Step { what: "all sentences and reasons:".to_owned(), command: Some(whole.to_owned()) };
     let culprits = found.iter().filter_map(|(_, outcome)| outcome.ok()?.culprit);

@@ -23,14 +23,14 @@ pub struct Changes<'a> {
     /// Reasons against comparing the two.
     pub obstacles: &'a [String],
     /// What helps where nothing can be judged.
-    pub next: Next,
+    pub next: JudgementCommand,
     /// Whether all figures are shown, even where nothing changed.
     pub wide: bool,
 }
 
 /// A command that makes a judgement possible.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Next {
+pub enum JudgementCommand {
     /// Measures the number of rounds that a judgement needs.
     MoreRounds(String),
     /// Lists the saved runs, for a question without rounds: they show the variation.
@@ -40,12 +40,12 @@ pub enum Next {
 /// Rounds on each side that can show a change.
 const ROUNDS: u32 = 4;
 
-impl Next {
+impl JudgementCommand {
     /// The command for runs of this study's question.
-    pub fn of(study: &Study) -> Next {
+    pub fn of(study: &Study) -> JudgementCommand {
         match study.question.rounds_option() {
-            Some(option) => Next::MoreRounds(command::with(study, option, ROUNDS)),
-            None => Next::KeptRuns(command::about(study, "history", &[])),
+            Some(option) => JudgementCommand::MoreRounds(command::with(study, option, ROUNDS)),
+            None => JudgementCommand::KeptRuns(command::about(study, "history", &[])),
         }
     }
 }
@@ -67,11 +67,11 @@ impl Changes<'_> {
         let (_, _, judged) = counts(self.found);
         let lines = [("base", self.base.clone()), ("new", self.new.clone())];
         // Figures that cannot be judged are no answer; the command that gives one is shown instead.
-        let instead = matches!(self.next, Next::MoreRounds(_)) && judged == 0;
+        let instead = matches!(self.next, JudgementCommand::MoreRounds(_)) && judged == 0;
         let unchanged = unchanged(self.found).is_some() && !self.wide && matches!(form, Form::Text { .. });
         let (what, command) = match &self.next {
-            Next::MoreRounds(command) => ("before the change, and after it", command),
-            Next::KeptRuns(command) => ("how far the kept runs of this command vary", command),
+            JudgementCommand::MoreRounds(command) => ("before the change, and after it", command),
+            JudgementCommand::KeptRuns(command) => ("how far the kept runs of this command vary", command),
         };
         let step = (judged == 0).then(|| form.step(&Step { what: what.to_owned(), command: Some(command.clone()) }));
         let mut text = format!("{answer}\n{}{}", form.labelled(&lines), step.unwrap_or_default());

@@ -8,7 +8,7 @@ use fsdyno_text::quantity::{counted, published};
 use serde_json::json;
 
 use super::table::{Form, Table, wrapped};
-use crate::headline::verdict::{between, figure, margin, told_once};
+use crate::headline::verdict::{between, distinct_verdicts, figure, margin};
 use crate::headline::{Headline, VerdictLine};
 
 /// One line for each requirement: `etcd  FAIL  p99 of fdatasync: 11.7 ms, at most 10 ms (95 %: 10.2 – 12.9)`.
@@ -30,7 +30,7 @@ pub(super) fn lines(headline: &Headline, question: Question, form: Form) -> Stri
             format!("- **{}**{profile} {}\n", line.verdict, escape::markdown_sentence(&words))
         }
     };
-    told_once(verdicts).into_iter().map(line).collect()
+    distinct_verdicts(verdicts).into_iter().map(line).collect()
 }
 
 /// The details below the lines, profile by profile; in Markdown everything, in a table.

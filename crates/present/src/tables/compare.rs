@@ -5,7 +5,7 @@ use fsdyno_results::{Lane, Metric, Ratio, Study, TestRounds, Trust};
 use fsdyno_text::quantity::{Units, latency, number, rate_number, rate_unit};
 
 use super::table::{Form, Table};
-use crate::headline::{Headline, Standing, TestFigures, figures, metrics};
+use crate::headline::{Headline, PatternRanking, TestFigures, figures, metrics};
 use crate::quantity::{times, times_between};
 use crate::summary::{Grid, Line};
 
@@ -15,10 +15,10 @@ pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
         return String::new();
     }
     let targets = study.target_names();
-    let mut tables = Ahead::ALL.into_iter().map(|ahead| table(headline, &targets, ahead));
+    let mut tables = LeaderLabel::ALL.into_iter().map(|ahead| table(headline, &targets, ahead));
     let table = match tables.find(|table| table.is_even(form)) {
         Some(table) => table.shown(form),
-        None => table(headline, &targets, Ahead::Nothing).in_parts(form),
+        None => table(headline, &targets, LeaderLabel::Nothing).in_parts(form),
     };
     let trusts: Vec<Trust> = headline.tests.iter().map(|test| test.trust).collect();
     format!("{table}{}", legend(&trusts, "invalid, cannot win", form))
@@ -26,7 +26,7 @@ pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
 
 /// How it is told who is ahead. From the second on units stand beside the names.
 #[derive(Clone, Copy, PartialEq)]
-enum Ahead {
+enum LeaderLabel {
     /// `no difference shown: 0.97–1.04`, each figure with its unit.
     Unit,
     Sentence,
@@ -38,40 +38,41 @@ enum Ahead {
     Nothing,
 }
 
-impl Ahead {
-    const ALL: [Ahead; 5] = [Ahead::Unit, Ahead::Sentence, Ahead::Ratio, Ahead::Name, Ahead::Nothing];
+impl LeaderLabel {
+    const ALL: [LeaderLabel; 5] =
+        [LeaderLabel::Unit, LeaderLabel::Sentence, LeaderLabel::Ratio, LeaderLabel::Name, LeaderLabel::Nothing];
 
     fn header(self) -> Option<&'static str> {
         match self {
-            Ahead::Unit | Ahead::Sentence => Some("<"),
-            Ahead::Ratio | Ahead::Name => Some("<winner"),
-            Ahead::Nothing => None,
+            LeaderLabel::Unit | LeaderLabel::Sentence => Some("<"),
+            LeaderLabel::Ratio | LeaderLabel::Name => Some("<winner"),
+            LeaderLabel::Nothing => None,
         }
     }
 
-    fn words(self, standing: &Standing) -> Option<String> {
+    fn words(self, standing: &PatternRanking) -> Option<String> {
         let winner = standing.winner.as_deref();
         let ratio = || Some(format!("{} {}x", winner?, times(standing.ratio?)));
         Some(match self {
-            Ahead::Unit | Ahead::Sentence => standing.conclusion.clone(),
-            Ahead::Ratio => ratio().unwrap_or("-".to_owned()),
-            Ahead::Name => winner.unwrap_or("-").to_owned(),
-            Ahead::Nothing => return None,
+            LeaderLabel::Unit | LeaderLabel::Sentence => standing.conclusion.clone(),
+            LeaderLabel::Ratio => ratio().unwrap_or("-".to_owned()),
+            LeaderLabel::Name => winner.unwrap_or("-").to_owned(),
+            LeaderLabel::Nothing => return None,
         })
     }
 }
 
-fn table(headline: &Headline, targets: &[String], ahead: Ahead) -> Table {
+fn table(headline: &Headline, targets: &[String], ahead: LeaderLabel) -> Table {
     let headers: Vec<&str> = [""].into_iter().chain(targets.iter().map(String::as_str)).chain(ahead.header()).collect();
     let mut table = Table::new(&headers);
     let marks = headline.tests.iter().map(|test| mark(test.trust).len() + 1).filter(|columns| *columns > 1);
-    let mark_columns = if ahead == Ahead::Unit { 3 } else { marks.max().unwrap_or(0) };
+    let mark_columns = if ahead == LeaderLabel::Unit { 3 } else { marks.max().unwrap_or(0) };
     for standing in &headline.standings {
         let of =
             |target: &String| headline.tests.iter().find(|test| test.name == standing.name && test.target == **target);
         let tests: Vec<Option<&TestFigures>> = targets.iter().map(of).collect();
         let figures: Vec<String> = tests.iter().map(|test| test.map_or("-".to_owned(), figure)).collect();
-        let unit = common_unit(&figures).filter(|_| ahead != Ahead::Unit);
+        let unit = common_unit(&figures).filter(|_| ahead != LeaderLabel::Unit);
         let name = unit.map_or(standing.name.clone(), |unit| format!("{}\u{a0}{unit}", standing.name));
         let marked = |(figure, test): (&String, &Option<&TestFigures>)| {
             let alone = unit.and_then(|unit| figure.strip_suffix(unit)).unwrap_or(figure).trim_end();

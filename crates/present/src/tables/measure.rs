@@ -5,7 +5,7 @@ use fsdyno_text::quantity::{latency, number, rate_number, rate_unit};
 
 use super::other_tools;
 use super::table::{Form, Table};
-use crate::headline::{Headline, Six, TestFigures, figures, pairs};
+use crate::headline::{Headline, StorageTests, TestFigures, figures, pairs};
 
 /// From this width on the description stands beside a test's name, columns.
 const WIDE: usize = 100;
@@ -16,7 +16,7 @@ pub(super) fn answer(headline: &Headline, form: Form) -> String {
     if !pairs.is_empty() {
         return other_tools::table(&pairs, form);
     }
-    let six = Six::of(&headline.tests);
+    let six = StorageTests::of(&headline.tests);
     if !six.any() {
         return String::new();
     }

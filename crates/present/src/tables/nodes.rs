@@ -6,7 +6,7 @@ use super::table::{Form, Table};
 use crate::headline::{Headline, Spread, overlap_of_phases};
 
 /// Formats a figure for a cell.
-type Words = fn(f64) -> String;
+type FigureFormat = fn(f64) -> String;
 
 /// The table; empty where nothing ran on several nodes.
 pub(super) fn table(headline: &Headline, form: Form) -> String {
@@ -19,7 +19,7 @@ pub(super) fn table(headline: &Headline, form: Form) -> String {
         let operations = if of_test.is_phase { "ops/s" } else { "IOPS" };
         // Operations on names move no bytes.
         let moved = Some(&of_test.mb_per_s).filter(|rate| !of_test.is_phase || rate.most > 0.0);
-        let lines: [(&str, Option<&Spread>, Words); 3] = [
+        let lines: [(&str, Option<&Spread>, FigureFormat); 3] = [
             (rate_unit(), moved, |rate| rate_number(rate * 1e6)),
             (operations, Some(&of_test.iops), number),
             ("p99", of_test.p99_us.as_ref(), |us| latency(us * 1e3)),

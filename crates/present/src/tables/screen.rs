@@ -9,7 +9,7 @@ use super::table::Form;
 use super::{curve, figures, heading, measure, runs, scale, sentence, sentence_of, smallfiles, sweep, text};
 use crate::command;
 use crate::headline::next::is_saved;
-use crate::headline::{Headline, Said, Step};
+use crate::headline::{Headline, LimitDetail, Step};
 
 /// Lines of the smallest usual terminal, without the prompt and the line on where the run was saved.
 const LINES: usize = 22;
@@ -56,7 +56,7 @@ pub fn screen(study: &Study, columns: usize) -> String {
 /// Trust and limits, each line with its label: what shows a limit only where it has room, each limit in any case.
 fn labelled(headline: &Headline, study: &Study, columns: usize) -> impl Iterator<Item = Labelled> {
     let of = |said| headline.lines_saying(study, said);
-    let (evidence, tests, names) = (of(Said::Evidence), of(Said::Tests), of(Said::Name));
+    let (evidence, tests, names) = (of(LimitDetail::Evidence), of(LimitDetail::Tests), of(LimitDetail::Name));
     let label_columns = names.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0);
     let several = study.targets.len() > 1;
     let in_lines = move |label: &str, words: &str| {
@@ -67,19 +67,19 @@ fn labelled(headline: &Headline, study: &Study, columns: usize) -> impl Iterator
         let whole = in_lines(label, &evidence);
         let of_first = |most| first_lines(&whole.join("\n"), most, columns);
         let about = match label {
-            "trust" => About::Trust,
-            LIMITED_BY | "" => About::Limit,
-            "latency" => About::Latency,
-            _ => About::Other,
+            "trust" => LabelSubject::Trust,
+            LIMITED_BY | "" => LabelSubject::Limit,
+            "latency" => LabelSubject::Latency,
+            _ => LabelSubject::Other,
         };
-        let most = if several && about == About::Limit { 1 } else { LABELLED_LINES };
+        let most = if several && about == LabelSubject::Limit { 1 } else { LABELLED_LINES };
         let (lines, short) = match about {
-            About::Limit if whole.len() <= most => (whole, in_lines(label, &name)),
-            About::Limit => {
+            LabelSubject::Limit if whole.len() <= most => (whole, in_lines(label, &name)),
+            LabelSubject::Limit => {
                 let (of_tests, short) = (in_lines(label, &tests), in_lines(label, &name));
                 (if of_tests.len() > LIMIT_LINES { short.clone() } else { of_tests }, short)
             }
-            About::Latency => (of_first(most), in_lines(label, &name)),
+            LabelSubject::Latency => (of_first(most), in_lines(label, &name)),
             _ => (of_first(most), of_first(1)),
         };
         Labelled { lines, short, about }
@@ -146,12 +146,12 @@ pub(super) struct Labelled {
     pub(super) lines: Vec<String>,
     /// The same where there is no room for them.
     pub(super) short: Vec<String>,
-    pub(super) about: About,
+    pub(super) about: LabelSubject,
 }
 
 /// What a label is about.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum About {
+pub(super) enum LabelSubject {
     Trust,
     Limit,
     /// It is the first to go where nothing shorter helps.
@@ -162,7 +162,7 @@ pub(super) enum About {
 impl Labelled {
     /// One that nothing makes shorter.
     fn line(line: String) -> Labelled {
-        Labelled { lines: vec![line.clone()], short: vec![line], about: About::Other }
+        Labelled { lines: vec![line.clone()], short: vec![line], about: LabelSubject::Other }
     }
 }
 
@@ -191,10 +191,10 @@ impl Screen {
     fn shorten(&mut self) {
         let cuts: [fn(&mut Screen); 8] = [
             |screen| screen.steps.iter_mut().for_each(|lines| one_line_of_words(lines, screen.columns)),
-            |screen| screen.shorten_labels(|about| about != About::Limit),
-            |screen| screen.shorten_labels(|about| about == About::Limit),
+            |screen| screen.shorten_labels(|about| about != LabelSubject::Limit),
+            |screen| screen.shorten_labels(|about| about == LabelSubject::Limit),
             |screen| screen.sentence = first_lines(&screen.sentence.join("\n"), SENTENCE_LINES - 1, screen.columns),
-            |screen| screen.limits.retain(|label| label.about != About::Latency),
+            |screen| screen.limits.retain(|label| label.about != LabelSubject::Latency),
             |screen| screen.join_limits(),
             |screen| {
                 if !screen.places.is_empty() {
@@ -210,7 +210,7 @@ impl Screen {
         }
     }
 
-    fn shorten_labels(&mut self, is_meant: fn(About) -> bool) {
+    fn shorten_labels(&mut self, is_meant: fn(LabelSubject) -> bool) {
         self.limits
             .iter_mut()
             .filter(|label| is_meant(label.about))
@@ -219,7 +219,7 @@ impl Screen {
 
     /// Replaces the limits of each place by one paragraph that names each limit once.
     fn join_limits(&mut self) {
-        let is_limit = |label: &Labelled| label.about == About::Limit;
+        let is_limit = |label: &Labelled| label.about == LabelSubject::Limit;
         let Some(first) = self.limits.iter().position(is_limit).filter(|_| !self.joined_limits.is_empty()) else {
             return;
         };
@@ -328,7 +328,7 @@ mod tests {
             places: Vec::new(),
             sentence: lines("sentence", 3),
             figures: lines("figure", figures),
-            limits: [("limit", About::Limit), ("trust", About::Trust)]
+            limits: [("limit", LabelSubject::Limit), ("trust", LabelSubject::Trust)]
                 .map(|(word, about)| Labelled { lines: lines(word, 2), short: vec![format!("{word} in short")], about })
                 .into(),
             joined_limits: Vec::new(),
@@ -352,7 +352,7 @@ mod tests {
         (places.heading, places.places) = (lines("place", 4), lines("names", 1));
         places.joined_limits = vec!["limited by  x (a, b); y (c)".into()];
         places.limits = ["limited by  a: x", "            b: y", "            c: z"]
-            .map(|line| Labelled { lines: vec![line.into()], short: vec![line.into()], about: About::Limit })
+            .map(|line| Labelled { lines: vec![line.into()], short: vec![line.into()], about: LabelSubject::Limit })
             .into();
         let shown = places.shown();
         assert!(shown.starts_with("names 0\nsentence"), "{shown}");

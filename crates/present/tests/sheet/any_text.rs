@@ -88,7 +88,7 @@ fn forms(study: &Study) -> BTreeMap<&'static str, String> {
         base: study.id.clone(),
         new: study.version.clone(),
         obstacles: &study.sentences,
-        next: tables::Next::of(study),
+        next: tables::JudgementCommand::of(study),
         wide: true,
     };
     let mut forms = BTreeMap::from([

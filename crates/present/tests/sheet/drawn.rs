@@ -2,15 +2,15 @@
 //! FSDYNO_CASES=5000 draws more.
 
 use fsdyno_present::Headline;
-use fsdyno_present::tables::{Changes, Next, history};
+use fsdyno_present::tables::{Changes, JudgementCommand, history};
 use fsdyno_results::{Digest, Latency, Question, Row, Severity, Significance, Study, Trust, test_name};
 use fsdyno_stats::median;
 use fsdyno_text::quantity::{bytes_per_s, latency, number};
-use testkit::draw::{Does, Draw, Test, cases, number_after, numbers, printed, time_after};
+use testkit::draw::{Draw, Test, TestWork, cases, number_after, numbers, printed, time_after};
 
 use crate::fixture;
 
-fn drawn(draw: &mut Draw, question: Question, places: &[&str], tests: &[(&str, Does, u32)], rounds: u32) -> Study {
+fn drawn(draw: &mut Draw, question: Question, places: &[&str], tests: &[(&str, TestWork, u32)], rounds: u32) -> Study {
     let mut study = fixture::empty(question);
     study.sentences.clear();
     let target = |name: &&str| fixture::target(name, &format!("/{name}"), Default::default());
@@ -70,14 +70,14 @@ fn latencies(study: &Study, pattern: &str) -> Latency {
 
 #[test]
 fn the_answer_of_measure_holds() {
-    const TESTS: [(&str, Does, u32); 7] = [
-        (test_name::SEQ_READ, Does::Read, 16),
-        (test_name::SEQ_WRITE, Does::Write, 16),
-        (test_name::RAND_READ, Does::Read, 32),
-        (test_name::RAND_WRITE, Does::Write, 32),
-        (test_name::READ_LATENCY, Does::Read, 1),
-        (test_name::WRITE_LATENCY, Does::Write, 1),
-        (test_name::SYNC_LATENCY, Does::SyncedWrite, 1),
+    const TESTS: [(&str, TestWork, u32); 7] = [
+        (test_name::SEQ_READ, TestWork::Read, 16),
+        (test_name::SEQ_WRITE, TestWork::Write, 16),
+        (test_name::RAND_READ, TestWork::Read, 32),
+        (test_name::RAND_WRITE, TestWork::Write, 32),
+        (test_name::READ_LATENCY, TestWork::Read, 1),
+        (test_name::WRITE_LATENCY, TestWork::Write, 1),
+        (test_name::SYNC_LATENCY, TestWork::SyncedWrite, 1),
     ];
     for (case, mut draw) in cases(25) {
         let rounds = draw.one_of(&[1, 2, 3, 5]);
@@ -137,8 +137,8 @@ fn the_answer_of_measure_holds() {
 
 #[test]
 fn the_answer_of_compare_holds() {
-    const TESTS: [(&str, Does, u32); 3] =
-        [("read", Does::Read, 4), ("randwrite", Does::Write, 4), ("randread", Does::Read, 4)];
+    const TESTS: [(&str, TestWork, u32); 3] =
+        [("read", TestWork::Read, 4), ("randwrite", TestWork::Write, 4), ("randread", TestWork::Read, 4)];
     for (case, mut draw) in cases(25) {
         let places = draw.one_of(&[&["a", "b"][..], &["a", "b", "c"]]);
         let rounds = draw.one_of(&[1, 3, 8, 12]);
@@ -214,7 +214,7 @@ fn in_common(study: &Study, [one, other]: [usize; 2], pattern: &str) -> usize {
 
 #[test]
 fn the_answer_of_time_holds() {
-    const TESTS: [(&str, Does, u32); 2] = [("tar", Does::Command, 1), ("git", Does::Command, 1)];
+    const TESTS: [(&str, TestWork, u32); 2] = [("tar", TestWork::Command, 1), ("git", TestWork::Command, 1)];
     for (case, mut draw) in cases(40) {
         let places = draw.one_of(&[&["data", "memory"][..], &["data", "nfs", "memory"]]);
         let rounds = draw.one_of(&[1, 3, 8, 12]);
@@ -283,18 +283,22 @@ fn in_common_times(study: &Study, [one, other]: [usize; 2], pattern: &str) -> us
 /// both.
 #[test]
 fn means_far_from_their_medians_stand_beside_them() {
-    const READS: [(&str, Does, u32); 5] = [
-        ("rand-read", Does::Read, 4),
-        ("seq-read", Does::Read, 4),
-        ("seq-read-64k", Does::Read, 4),
-        ("rand-mixed", Does::Read, 4),
-        ("read-latency", Does::Read, 1),
+    const READS: [(&str, TestWork, u32); 5] = [
+        ("rand-read", TestWork::Read, 4),
+        ("seq-read", TestWork::Read, 4),
+        ("seq-read-64k", TestWork::Read, 4),
+        ("rand-mixed", TestWork::Read, 4),
+        ("read-latency", TestWork::Read, 1),
     ];
-    const DEPTHS: [(&str, Does, u32); 3] =
-        [("randread-4k-qd1", Does::Read, 1), ("randread-4k-qd4", Does::Read, 4), ("randread-4k-qd16", Does::Read, 16)];
-    const NODES: [(&str, Does, u32); 2] = [("randread-4k-n1", Does::Read, 4), ("randread-4k-n2", Does::Read, 4)];
-    const PHASES: [(&str, Does, u32); 3] =
-        [("create", Does::Phase, 1), ("stat-hot", Does::Phase, 1), ("unlink", Does::Phase, 1)];
+    const DEPTHS: [(&str, TestWork, u32); 3] = [
+        ("randread-4k-qd1", TestWork::Read, 1),
+        ("randread-4k-qd4", TestWork::Read, 4),
+        ("randread-4k-qd16", TestWork::Read, 16),
+    ];
+    const NODES: [(&str, TestWork, u32); 2] =
+        [("randread-4k-n1", TestWork::Read, 4), ("randread-4k-n2", TestWork::Read, 4)];
+    const PHASES: [(&str, TestWork, u32); 3] =
+        [("create", TestWork::Phase, 1), ("stat-hot", TestWork::Phase, 1), ("unlink", TestWork::Phase, 1)];
     let (mut told, mut silent) = (0, 0);
     for (case, mut draw) in cases(25) {
         for (question, tests) in [
@@ -346,14 +350,14 @@ fn means_far_from_their_medians_stand_beside_them() {
 
 #[test]
 fn what_diff_and_history_say_holds() {
-    const TESTS: [(&str, Does, u32); 3] =
-        [("rand-read", Does::Read, 4), ("write-latency", Does::Write, 1), ("seq-read", Does::Read, 4)];
+    const TESTS: [(&str, TestWork, u32); 3] =
+        [("rand-read", TestWork::Read, 4), ("write-latency", TestWork::Write, 1), ("seq-read", TestWork::Read, 4)];
     for (case, mut draw) in cases(25) {
         let rounds = draw.one_of(&[1, 3, 4, 6]);
         let [base, mut new] = [(); 2].map(|()| drawn(&mut draw, Question::Measure, &["data"], &TESTS, rounds));
         new.id = "20261122-120228-measure-3f2b".into();
         let found = fsdyno_results::changes(&base, &new, &[]);
-        let next = Next::KeptRuns("fsdyno history".into());
+        let next = JudgementCommand::KeptRuns("fsdyno history".into());
         let shown = Changes { found: &found, base: "a".into(), new: "b".into(), obstacles: &[], next, wide: true };
         let text = shown.text(400);
         let told = || format!("case {case}, {rounds} rounds: {text}\n{found:?}");

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use fsdyno_present::Headline;
 use fsdyno_present::export::{csv, junit, markdown, openmetrics};
-use fsdyno_present::tables::{Changes, Next, change_in_words, history, screen};
+use fsdyno_present::tables::{Changes, JudgementCommand, change_in_words, history, screen};
 use fsdyno_results::evidence::Seen;
 use fsdyno_results::{DeviceWork, Digest, Latency, Question, Row, Study, TreeRecord};
 use fsdyno_stats::median;
@@ -455,7 +455,7 @@ fn programs_get_the_same_figures() {
 fn diff_has_the_same_figures() {
     for study in asked() {
         let found = fsdyno_results::changes(&study, &study, &[]);
-        let next = Next::KeptRuns("fsdyno history".into());
+        let next = JudgementCommand::KeptRuns("fsdyno history".into());
         let shown = Changes { found: &found, base: "a".into(), new: "b".into(), obstacles: &[], next, wide: true };
         let told: Value = serde_json::from_str(&shown.json()).unwrap();
         let text = shown.text(400);

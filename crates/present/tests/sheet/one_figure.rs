@@ -2,7 +2,7 @@
 //! study of each question; the figures are parsed from every form, and must be those of the rounds that count.
 
 use fsdyno_present::export::{csv, markdown, openmetrics};
-use fsdyno_present::tables::{Changes, Next, history, history_json, screen, text};
+use fsdyno_present::tables::{Changes, JudgementCommand, history, history_json, screen, text};
 use fsdyno_present::{Headline, TestFigures};
 use fsdyno_results::{
     Digest, Finding, Interval, JobError, JobRecord, JobSetup, Latency, PhaseRecord, Question, Row, RunRecord, Severity,
@@ -357,7 +357,7 @@ fn of_history(study: &Study, test: &TestFigures) {
         base: "a".into(),
         new: "b".into(),
         obstacles: &[],
-        next: Next::KeptRuns("fsdyno history".into()),
+        next: JudgementCommand::KeptRuns("fsdyno history".into()),
         wide: true,
     };
     let told: Value = serde_json::from_str(&shown.json()).unwrap();

@@ -1,6 +1,6 @@
 //! Compares everything that the guided face prints, at 80 columns, with snapshots: each changed word is seen in review.
 
-use fsdyno_present::tables::{Changes, Next, history, markdown, runs, screen, text};
+use fsdyno_present::tables::{Changes, JudgementCommand, history, markdown, runs, screen, text};
 use fsdyno_results::{Digest, Question, Row, Study};
 use insta::assert_snapshot;
 
@@ -13,7 +13,7 @@ fn changes<'a>(found: &'a [fsdyno_results::Change], base: &str, new: &str) -> Ch
         base: base.into(),
         new: new.into(),
         obstacles: &[],
-        next: Next::KeptRuns("fsdyno history b".into()),
+        next: JudgementCommand::KeptRuns("fsdyno history b".into()),
         wide: false,
     }
 }
@@ -174,8 +174,8 @@ fn what_changed() {
 fn runs_that_cannot_be_judged_end_with_the_command_that_can() {
     let (base, new) = (measurement(), measurement());
     let found = fsdyno_results::changes(&base, &new, &[]);
-    let next = Next::of(&new);
-    assert!(matches!(&next, Next::MoreRounds(command) if command.ends_with(" --runs=4")), "{next:?}");
+    let next = JudgementCommand::of(&new);
+    assert!(matches!(&next, JudgementCommand::MoreRounds(command) if command.ends_with(" --runs=4")), "{next:?}");
     let shown = Changes { next, ..changes(&found, "a", "b") };
     assert_snapshot!(shown.text(80));
     assert!(!shown.markdown().contains('|'), "{}", shown.markdown());

@@ -15,14 +15,14 @@ use fsdyno_results::evidence::BlockDevice;
 #[derive(Debug)]
 pub struct DiskWatch {
     diskstats: PathBuf,
-    disks: Vec<Watched>,
+    disks: Vec<WatchedDisk>,
 }
 
 /// A disk, its counters at the start of the watch, and the devices below it.
 #[derive(Debug)]
-struct Watched {
+struct WatchedDisk {
     before: DiskStat,
-    slaves: Vec<Watched>,
+    slaves: Vec<WatchedDisk>,
 }
 
 impl DiskWatch {
@@ -63,12 +63,12 @@ fn counters(diskstats: &Path) -> BTreeMap<String, DiskStat> {
     counters
 }
 
-fn watch(device: &BlockDevice, counters: &BTreeMap<String, DiskStat>) -> Option<Watched> {
+fn watch(device: &BlockDevice, counters: &BTreeMap<String, DiskStat>) -> Option<WatchedDisk> {
     let before = counters.get(&device.name)?.clone();
-    Some(Watched { before, slaves: device.slaves.iter().filter_map(|slave| watch(slave, counters)).collect() })
+    Some(WatchedDisk { before, slaves: device.slaves.iter().filter_map(|slave| watch(slave, counters)).collect() })
 }
 
-fn record(disk: &Watched, counters: &BTreeMap<String, DiskStat>, elapsed: Duration) -> Option<DiskRecord> {
+fn record(disk: &WatchedDisk, counters: &BTreeMap<String, DiskStat>, elapsed: Duration) -> Option<DiskRecord> {
     let (before, after) = (&disk.before, counters.get(&disk.before.name)?);
     let pair = |before: [_; 2], after: [_; 2]| {
         ReadWrite::from(before).zip(after.into()).map(|(before, after)| delta(before, after))

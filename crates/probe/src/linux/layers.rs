@@ -147,7 +147,7 @@ fn file_system(mount: &Mount) -> Layer {
 
 /// A layer on the way from the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Above {
+enum UpperLayer {
     Mount(Option<u64>, DeviceNumber),
     Device(DeviceNumber),
 }
@@ -156,7 +156,7 @@ struct Walk<'l> {
     look: &'l Look,
     /// Number of layers that may still be added.
     left: usize,
-    above: Vec<Above>,
+    above: Vec<UpperLayer>,
 }
 
 impl<'l> Walk<'l> {
@@ -165,7 +165,7 @@ impl<'l> Walk<'l> {
     }
 
     /// Adds a layer and what is below it, unless the layer is already above itself.
-    fn enter(&mut self, at: Above, layer: Layer, below: impl FnOnce(&mut Self, &mut Layer)) -> Layer {
+    fn enter(&mut self, at: UpperLayer, layer: Layer, below: impl FnOnce(&mut Self, &mut Layer)) -> Layer {
         let mut layer = layer;
         match self.left.checked_sub(1) {
             None => layer.unseen = Some(format!("more than {LAYERS_MAX} layers")),
@@ -189,7 +189,7 @@ impl<'l> Walk<'l> {
     }
 
     fn mount(&mut self, mount: &Mount, asked: Option<LayerQuery<'_>>) -> Layer {
-        self.enter(Above::Mount(mount.id, mount.device), file_system(mount), |walk, layer| {
+        self.enter(UpperLayer::Mount(mount.id, mount.device), file_system(mount), |walk, layer| {
             layer.below = match mount.fstype.as_str() {
                 _ if is_lowest(mount) => Vec::new(),
                 "overlay" => {
@@ -269,7 +269,7 @@ impl<'l> Walk<'l> {
             name,
             ..device::describe(self.look, disk)
         };
-        Some(self.enter(Above::Device(number), layer, |walk, layer| walk.below_device(disk, layer)))
+        Some(self.enter(UpperLayer::Device(number), layer, |walk, layer| walk.below_device(disk, layer)))
     }
 
     fn below_device(&mut self, disk: &Path, layer: &mut Layer) {

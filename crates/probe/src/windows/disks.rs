@@ -7,7 +7,7 @@ use std::path::Path;
 use fsdyno_os::machine::{self, Disk};
 use fsdyno_results::evidence::BlockDevice;
 
-use crate::drives::{Lies, Raw, use_of};
+use crate::drives::{Raw, VolumeLocation, use_of};
 use crate::signature::{Ends, signature_of};
 use crate::{DeviceUse, Fact, NotVisible};
 
@@ -75,7 +75,7 @@ pub(super) fn remarks(numbers: &[u32]) -> Vec<String> {
 /// Who uses a raw disk or volume of this size in bytes, and what it contains. If it cannot be read, no reason is
 /// given, because the open of the job will report it.
 pub(super) fn device_use(path: &Path, raw: &Raw, size: Option<u64>) -> DeviceUse {
-    let lies = |volume: machine::MountedVolume| Lies {
+    let lies = |volume: machine::MountedVolume| VolumeLocation {
         disks: numbers(&volume.name),
         name: volume.name,
         mounted_at: volume.mounted_at,

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use fsdyno_os::machine::{self, Interface};
 use fsdyno_results::evidence::ServerIdentity;
 
-use crate::interfaces::{Way, only_way};
+use crate::interfaces::{RouteInterface, only_way};
 use crate::server::{self, Endpoint};
 use crate::{Fact, NotVisible};
 
@@ -40,7 +40,8 @@ fn way(remote: IpAddr) -> Fact<(String, Option<u64>)> {
     let index = machine::interface_towards(remote).map_err(hidden)?;
     let all = machine::interfaces().map_err(hidden)?;
     let bits_per_s = all.iter().find(|interface| interface.index == index).and_then(|interface| interface.bits_per_s);
-    let ways = all.into_iter().map(|Interface { index, name, hardware, up, .. }| Way { index, name, hardware, up });
+    let ways =
+        all.into_iter().map(|Interface { index, name, hardware, up, .. }| RouteInterface { index, name, hardware, up });
     let name = only_way(ways, index).map_err(|reason| NotVisible::new(PLACE, reason))?;
     Ok((name, bits_per_s))
 }

@@ -6,7 +6,7 @@ use crate::layout::Progress;
 use crate::stall::{Liveness, StallDetector};
 
 /// A thread that lays out the files of a worker, or has done so.
-struct Lane {
+struct LayoutThread {
     worker: usize,
     thread: u32,
     /// Number of reports so far.
@@ -18,9 +18,9 @@ struct Lane {
 
 /// All layout threads since there was last none at work.
 #[derive(Default)]
-pub(super) struct Lanes(Vec<Lane>);
+pub(super) struct LayoutThreads(Vec<LayoutThread>);
 
-impl Lanes {
+impl LayoutThreads {
     /// A thread begins with the files of a worker.
     pub(super) fn begins(&mut self, worker: usize, thread: u32) {
         self.pauses(thread);
@@ -29,7 +29,14 @@ impl Lanes {
             self.0.clear();
         }
         let progress = Progress { bytes_done: 0, bytes_total: 0, remaining: None };
-        self.0.push(Lane { worker, thread, reports: 0, detector: StallDetector::default(), progress, works: true });
+        self.0.push(LayoutThread {
+            worker,
+            thread,
+            reports: 0,
+            detector: StallDetector::default(),
+            progress,
+            works: true,
+        });
     }
 
     /// A thread makes nothing for now.
@@ -62,7 +69,7 @@ impl Lanes {
         looked.filter(|(.., found)| *found != Liveness::Alive).collect()
     }
 
-    fn working(&mut self, thread: u32) -> Option<&mut Lane> {
+    fn working(&mut self, thread: u32) -> Option<&mut LayoutThread> {
         self.0.iter_mut().find(|lane| lane.works && lane.thread == thread)
     }
 }
@@ -79,7 +86,7 @@ mod tests {
 
     #[test]
     fn progress_is_that_of_all_that_work_together() {
-        let mut lanes = Lanes::default();
+        let mut lanes = LayoutThreads::default();
         lanes.begins(0, 10);
         lanes.progresses(10, progress(5, 5, None));
         lanes.pauses(10);
@@ -93,7 +100,7 @@ mod tests {
 
     #[test]
     fn one_that_is_stuck_is_found_beside_one_that_goes_on() {
-        let mut lanes = Lanes::default();
+        let mut lanes = LayoutThreads::default();
         lanes.begins(0, 10);
         lanes.begins(1, 11);
         let limits = Bounds::of_seconds(2).layout(true);

@@ -7,7 +7,7 @@ use fsdyno_os::clock::Clock;
 use fsdyno_os::errno::EAGAIN;
 use fsdyno_results::{Note, Severity};
 
-use super::layouts::Lanes;
+use super::layouts::LayoutThreads;
 use super::{Conductor, WATCH};
 use crate::layout_steps::{self, LayoutEvent};
 use crate::stage_workers::StageWorkers;
@@ -22,7 +22,7 @@ impl Conductor<'_> {
             Some(Ok(news)) => news,
             Some(Err(error)) => return self.refuse_layouts(stage, &error),
         };
-        let mut lanes = Lanes::default();
+        let mut lanes = LayoutThreads::default();
         loop {
             self.shared.control.follow();
             match news.recv_timeout(WATCH) {
@@ -73,7 +73,7 @@ impl Conductor<'_> {
         }
     }
 
-    fn report_layout(&mut self, news: LayoutEvent, lanes: &mut Lanes) {
+    fn report_layout(&mut self, news: LayoutEvent, lanes: &mut LayoutThreads) {
         match news {
             LayoutEvent::Begins { worker, thread, line } => {
                 lanes.begins(worker, thread);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use fsdyno_drive::{LogColumns, LogFile, Style, Subject, Targets, epoch_ms};
+use fsdyno_drive::{LogColumns, LogFile, LoggedFigure, Style, Targets, epoch_ms};
 use fsdyno_job::{Logs, WindowValue};
 
 use crate::open_log::open_one;
@@ -31,8 +31,8 @@ impl LogFiles {
                      wall clock, or 1, the monotonic clock"
                 ));
             }
-            let mut targets = Targets { files: [None; Subject::ALL.len()], style: style(worker) };
-            for subject in Subject::ALL {
+            let mut targets = Targets { files: [None; LoggedFigure::ALL.len()], style: style(worker) };
+            for subject in LoggedFigure::ALL {
                 let Some(path) = path(worker, subject) else { continue };
                 let index = match by_path.get(&path) {
                     Some(index) => *index,
@@ -54,22 +54,22 @@ impl LogFiles {
 
 /// The paths of all workers' logs.
 pub(super) fn paths(plan: &Plan) -> impl Iterator<Item = PathBuf> {
-    plan.workers.iter().flat_map(|worker| Subject::ALL.into_iter().filter_map(|subject| path(worker, subject)))
+    plan.workers.iter().flat_map(|worker| LoggedFigure::ALL.into_iter().filter_map(|subject| path(worker, subject)))
 }
 
 /// The path of a log; `None`: it is not written.
-fn path(worker: &WorkerPlan, subject: Subject) -> Option<PathBuf> {
+fn path(worker: &WorkerPlan, subject: LoggedFigure) -> Option<PathBuf> {
     let reporting = &worker.job.reporting;
     let logs = &reporting.logs;
     let latency = |kept: bool| logs.latency.as_ref().filter(|_| kept);
     // As in fio, a latency that is not measured has no file; the slat of an engine without one has an empty file.
     let stem = match subject {
-        Subject::Bandwidth => logs.bandwidth.as_ref(),
-        Subject::Iops => logs.iops.as_ref(),
-        Subject::Slat => latency(reporting.submission_latency),
-        Subject::Clat => latency(reporting.completion_latency),
-        Subject::Lat => latency(reporting.total_latency),
-        Subject::Histogram => logs.histograms.as_ref(),
+        LoggedFigure::Bandwidth => logs.bandwidth.as_ref(),
+        LoggedFigure::Iops => logs.iops.as_ref(),
+        LoggedFigure::Slat => latency(reporting.submission_latency),
+        LoggedFigure::Clat => latency(reporting.completion_latency),
+        LoggedFigure::Lat => latency(reporting.total_latency),
+        LoggedFigure::Histogram => logs.histograms.as_ref(),
     }?;
     let stem = if stem.is_empty() { worker.job.label(worker.clone) } else { stem };
     let suffix = subject.suffix();
@@ -81,8 +81,8 @@ fn path(worker: &WorkerPlan, subject: Subject) -> Option<PathBuf> {
 }
 
 /// Whether the log is compressed. Samples with histograms are not: fio would store memory addresses.
-fn is_compressed(logs: &Logs, subject: Subject) -> bool {
-    logs.stored_compressed && subject != Subject::Histogram
+fn is_compressed(logs: &Logs, subject: LoggedFigure) -> bool {
+    logs.stored_compressed && subject != LoggedFigure::Histogram
 }
 
 fn style(worker: &WorkerPlan) -> Style {

@@ -161,8 +161,8 @@ impl Caches {
         let (mut done, mut kept, mut unseen, mut inline) = (0, 0, 0, 0);
         for item in items.iter().take_while(|_| !over()) {
             match with_file(root, &path(item), drop_pages) {
-                Ok(Left { cached_bytes: 1.., .. }) => kept += 1,
-                Ok(Left { is_inline: true, .. }) => inline += 1,
+                Ok(CachedRemainder { cached_bytes: 1.., .. }) => kept += 1,
+                Ok(CachedRemainder { is_inline: true, .. }) => inline += 1,
                 Ok(_) => {}
                 Err(_) => unseen += 1,
             }
@@ -205,20 +205,20 @@ fn with_file<T>(
 }
 
 /// What is still in memory of a file whose pages were dropped.
-struct Left {
+struct CachedRemainder {
     cached_bytes: u64,
     /// Whether its data is in the metadata.
     is_inline: bool,
 }
 
 /// Writes the pages of a file back and drops them.
-fn drop_pages(file: &OpenFile) -> Result<Left, FileError> {
+fn drop_pages(file: &OpenFile) -> Result<CachedRemainder, FileError> {
     // Not every filesystem supports it; whether the pages are gone is checked below.
     let _ = file.sync_range(0, 0, FINISH);
     file.drop_cache(0, 0)?;
     // In so small a file all bytes are where the first one is. If extents are not visible, only the pages count.
     let is_inline = extents_of(file, 1, false).is_ok_and(|extents| extents.inline_bytes > 0);
-    Ok(Left { cached_bytes: page_cache_of(file)?.cached_bytes, is_inline })
+    Ok(CachedRemainder { cached_bytes: page_cache_of(file)?.cached_bytes, is_inline })
 }
 
 /// Drops page cache, names and attributes of the whole machine.

@@ -25,7 +25,7 @@ pub struct PhaseCounters {
 
 /// One reading.
 #[derive(Debug)]
-pub struct Glance {
+pub struct CounterReading {
     at_ns: u64,
     reading: Reading,
 }
@@ -42,7 +42,8 @@ impl PhaseCounters {
     /// at once where there is no device.
     pub fn watch_others(&mut self, control: &Control) {
         let began_ns = self.look().at_ns;
-        let has_devices = |glance: &Glance| glance.reading.devices.value().is_some_and(|devices| !devices.is_empty());
+        let has_devices =
+            |glance: &CounterReading| glance.reading.devices.value().is_some_and(|devices| !devices.is_empty());
         let mut last = self.look();
         while has_devices(&last) && last.at_ns < began_ns + WATCH_NS && !control.stopped() {
             control.follow();
@@ -54,16 +55,16 @@ impl PhaseCounters {
     }
 
     /// Reads all counters.
-    pub fn look(&mut self) -> Glance {
-        Glance { at_ns: self.clock.now_ns(), reading: self.meters.read() }
+    pub fn look(&mut self) -> CounterReading {
+        CounterReading { at_ns: self.clock.now_ns(), reading: self.meters.read() }
     }
 
     /// The changes since a reading. `waited_ns`: the time that the workers waited for a CPU.
-    pub fn since(&mut self, before: &Glance, waited_ns: Option<u64>) -> PhaseConditions {
+    pub fn since(&mut self, before: &CounterReading, waited_ns: Option<u64>) -> PhaseConditions {
         let after = self.look();
         let (then, now) = (&before.reading.system, &after.reading.system);
         let grown = |counter: fn(&SystemCounters) -> Option<u64>| Some(counter(now)?.saturating_sub(counter(then)?));
-        let own = |glance: &Glance| glance.reading.process.value().map(|process| process.storage_bytes);
+        let own = |glance: &CounterReading| glance.reading.process.value().map(|process| process.storage_bytes);
         PhaseConditions {
             between_ns: after.at_ns.saturating_sub(before.at_ns),
             run_queue_wait_ns: waited_ns,

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use fsdyno_drive::Parts;
+use fsdyno_drive::LoopParts;
 use fsdyno_os::errno::{EINVAL, reason};
 use fsdyno_os::files::{Reach, Readers, SMALL_FILE_BYTES_MAX, read_whole, write_whole};
 use fsdyno_os::written;
@@ -24,7 +24,7 @@ fn path(plan: &WorkerPlan) -> PathBuf {
 }
 
 /// The state of the writes that have ended. `None`: it is not saved.
-pub(crate) fn of(plan: &WorkerPlan, parts: &Parts<'_>) -> Option<SavedState> {
+pub(crate) fn of(plan: &WorkerPlan, parts: &LoopParts<'_>) -> Option<SavedState> {
     let verify = plan.job.verify.as_ref()?;
     // A held directory contains only the files of its command.
     let saves = verify.state_save && plan.job.pattern.access.writes && !verify.only;

@@ -1,8 +1,8 @@
 //! Does what follows the I/O phase of a worker: syncs, verification, the record.
 
 use fsdyno_drive::{
-    DepthSearch, Ended, Failure, Governor, LatencySeries, Loop, Lost, OpenFiles, Parts, WorkerCell, WorkerEnd,
-    WorkerState,
+    AbandonedRequests, DepthSearch, Ended, Failure, Governor, LatencySeries, Loop, LoopParts, OpenFiles, WorkerCell,
+    WorkerEnd, WorkerState,
 };
 use fsdyno_os::errno::{EINVAL, EIO, ETIMEDOUT};
 
@@ -112,7 +112,7 @@ fn said_by_device(plan: &WorkerPlan, work: &dyn Loop<'_>) -> Option<Note> {
 fn end_of(
     plan: &WorkerPlan,
     mut end: WorkerEnd,
-    (failure, lost): (Option<Failure>, Option<&Lost>),
+    (failure, lost): (Option<Failure>, Option<&AbandonedRequests>),
     search: Option<DepthSearch>,
     series: Option<LatencySeries>,
 ) -> WorkerEnd {
@@ -133,14 +133,14 @@ fn end_of(
 }
 
 /// Writes the end of the log that the job records, also after a failure.
-fn failed_recording(plan: &WorkerPlan, whole: &Plan, parts: &mut Parts<'_>, synced: (u32, u64)) -> Option<Failure> {
+fn failed_recording(plan: &WorkerPlan, whole: &Plan, parts: &mut LoopParts<'_>, synced: (u32, u64)) -> Option<Failure> {
     let recording = parts.governor.as_mut().and_then(Governor::take_recording)?;
     let sentence = recording::end(plan, whole, recording, synced).err()?;
     Some(Failure { code: EIO, function: "write_iolog", op: None, detail: Some(sentence) })
 }
 
 /// The failure if the replayed log was changed since it was examined.
-fn fault_of_log(plan: &WorkerPlan, parts: &Parts<'_>) -> Option<Failure> {
+fn fault_of_log(plan: &WorkerPlan, parts: &LoopParts<'_>) -> Option<Failure> {
     let (replay, fault) = plan.replay.as_ref().zip(parts.generator.fault())?;
     let detail = Some(format!("read_iolog={}: {fault}: the log has changed since it was examined", replay.name));
     Some(Failure { code: EINVAL, function: "read_iolog", op: None, detail })
@@ -161,7 +161,7 @@ pub(super) fn ends_with_sync(plan: &WorkerPlan) -> bool {
 
 /// Does `end_fsync`, `fsync_on_close` and `end_syncfs`; returns the number of syncs. A sync may never return: the
 /// results so far are stored in the worker's cell before.
-fn final_syncs(plan: &WorkerPlan, parts: &Parts<'_>, now_ns: u64) -> Result<u32, Failure> {
+fn final_syncs(plan: &WorkerPlan, parts: &LoopParts<'_>, now_ns: u64) -> Result<u32, Failure> {
     let elapsed_ms = parts.phase.elapsed_ms(now_ns);
     let record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);
     let known = WorkerEnd { record, messages: Vec::new(), notes: Vec::new(), failed: None, lost: false, state: None };

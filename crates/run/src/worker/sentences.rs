@@ -1,6 +1,6 @@
 //! Words the messages about a worker's end, in fio's words where fio has any.
 
-use fsdyno_drive::{Failure, Lost, Survival};
+use fsdyno_drive::{AbandonedRequests, Failure, Survival};
 use fsdyno_os::errno::ETIMEDOUT;
 use fsdyno_results::{LostRequest, LostRequests};
 use fsdyno_workload::Op;
@@ -44,7 +44,7 @@ pub(super) fn of_survived(plan: &WorkerPlan, survival: &Survival) -> Vec<String>
 }
 
 /// Messages about requests that never completed, as far as the record lists them.
-pub(super) fn of_lost(plan: &WorkerPlan, lost: &Lost) -> Vec<String> {
+pub(super) fn of_lost(plan: &WorkerPlan, lost: &AbandonedRequests) -> Vec<String> {
     let name = &plan.job.name;
     let shown = |op: &Op| {
         let (kind, file, offset, length) = (op.kind.word(), file_of(plan, op), op.offset, op.length);
@@ -65,7 +65,7 @@ pub(super) fn of_lost(plan: &WorkerPlan, lost: &Lost) -> Vec<String> {
 }
 
 /// The lost requests for the record.
-pub(super) fn lost_requests(plan: &WorkerPlan, lost: &Lost) -> LostRequests {
+pub(super) fn lost_requests(plan: &WorkerPlan, lost: &AbandonedRequests) -> LostRequests {
     let listed = lost.oldest.iter().map(|op| LostRequest {
         kind: op.kind.word().to_owned(),
         file: file_of(plan, op),

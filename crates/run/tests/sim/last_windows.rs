@@ -5,7 +5,7 @@ use std::path::Path;
 use fsdyno_job::Direction;
 use fsdyno_results::JobRecord;
 
-use crate::ran::{Ran, conduct, jobs, simulate};
+use crate::ran::{RunResult, conduct, jobs, simulate};
 
 /// A job with all averaged logs in windows of 100 ms, at 10,000 I/Os per second on one server.
 const LOGGED: &str = "--rw=randrw --write_bw_log=DIR/x --write_iops_log=DIR/x --write_lat_log=DIR/x --write_hist_log=DIR/x \
@@ -55,7 +55,7 @@ fn assert_whole(directory: &Path, job: &JobRecord, end: &str) {
 
 /// Runs with logs and compares them with the record.
 #[track_caller]
-fn assert_ends_whole(words: &str, run: impl Fn(&str) -> Ran) {
+fn assert_ends_whole(words: &str, run: impl Fn(&str) -> RunResult) {
     let directory = tempfile::tempdir().unwrap();
     let ran = run(&format!("{LOGGED} {words}").replace("DIR", directory.path().to_str().unwrap()));
     assert_whole(directory.path(), ran.job(), words);

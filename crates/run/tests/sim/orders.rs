@@ -4,7 +4,7 @@
 use fsdyno_results::{JobRecord, RunRecord};
 use fsdyno_run::{Control, View};
 
-use crate::ran::{Ran, conduct, jobs, simulate};
+use crate::ran::{RunResult, conduct, jobs, simulate};
 
 const ENDLESS: &str = "--time_based --runtime=1000d";
 
@@ -18,7 +18,7 @@ fn assert_drained(job: &JobRecord) {
 }
 
 /// Runs until each worker has done some I/O, then gives the order.
-fn run_until_busy(words: &str, mut order: impl FnMut(&Control)) -> Ran {
+fn run_until_busy(words: &str, mut order: impl FnMut(&Control)) -> RunResult {
     let mut watch = |view: &View<'_>, control: &Control, _: &[RunRecord]| {
         if view.cells.iter().all(|cell| cell.published().ios.read > 0) {
             order(control);

@@ -56,7 +56,7 @@ impl Observer for Listener<'_> {
 }
 
 /// The result of a run.
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     /// The record.
     pub(crate) record: RunRecord,
     /// The interim records.
@@ -65,7 +65,7 @@ pub(crate) struct Ran {
     pub(crate) messages: Vec<String>,
 }
 
-impl Ran {
+impl RunResult {
     /// The record of the only worker.
     #[track_caller]
     pub(crate) fn job(&self) -> &JobRecord {
@@ -76,7 +76,7 @@ impl Ran {
 
 /// Plans and runs the jobs. `watch` also turns interim records on.
 #[track_caller]
-pub(crate) fn conduct(jobs: &[Job], watch: Option<Watch<'_>>) -> Ran {
+pub(crate) fn conduct(jobs: &[Job], watch: Option<Watch<'_>>) -> RunResult {
     let control = Arc::new(Control::default());
     let mut listener = Listener {
         messages: Vec::new(),
@@ -86,12 +86,12 @@ pub(crate) fn conduct(jobs: &[Job], watch: Option<Watch<'_>>) -> Ran {
         control: Arc::clone(&control),
     };
     let record = conducted::conduct(jobs, control, &mut listener);
-    Ran { record, interims: listener.interims, messages: listener.messages }
+    RunResult { record, interims: listener.interims, messages: listener.messages }
 }
 
 /// Runs a command line.
 #[track_caller]
-pub(crate) fn simulate(words: &str) -> Ran {
+pub(crate) fn simulate(words: &str) -> RunResult {
     conduct(&jobs(words), None)
 }
 

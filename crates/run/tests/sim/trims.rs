@@ -74,7 +74,7 @@ const LOOPS: [&str; 7] = [
 ];
 
 /// Runs trims with writes in each loop until `end`.
-fn ended(end: &str, check: impl Fn(&crate::ran::Ran, &str)) {
+fn ended(end: &str, check: impl Fn(&crate::ran::RunResult, &str)) {
     for words in LOOPS {
         let directory = tempfile::tempdir().unwrap();
         let words = format!("--rw=randtrimwrite {words} {end}").replace("DIR", directory.path().to_str().unwrap());

@@ -20,7 +20,7 @@ pub struct RepeatedBlocks {
 
 /// Makes the blocks of one worker.
 #[derive(Clone, Debug)]
-pub(super) struct Pieces {
+pub(super) struct BlockMaker {
     pool: &'static Pool,
     /// Length of a piece, bytes; then the percentage of random bytes. The rest of a piece is zeroes or the pattern.
     piece: usize,
@@ -39,15 +39,15 @@ pub(super) struct Pieces {
     choices: Xoshiro256PlusPlus,
 }
 
-impl Pieces {
+impl BlockMaker {
     /// `None` if the content neither compresses nor repeats.
-    pub(super) fn new(content: &fsdyno_job::Content, seed: u64) -> Option<Pieces> {
+    pub(super) fn new(content: &fsdyno_job::Content, seed: u64) -> Option<BlockMaker> {
         if content.zero || content.compress.is_none() && (content.dedupe.is_none() || content.pattern.is_some()) {
             return None;
         }
         let (percent, chunk) = content.compress.map_or((0, PIECE_BYTES), |(percent, chunk)| (percent, chunk as usize));
         let piece = if chunk == 0 { usize::MAX } else { chunk };
-        Some(Pieces {
+        Some(BlockMaker {
             pool: pool(),
             piece,
             random: 100 - percent.min(100) as usize,
@@ -138,13 +138,14 @@ mod tests {
 
     use super::*;
 
-    fn pieces(compress: Option<(u32, u32)>, percent: u32, pattern: Option<&[u8]>) -> Pieces {
+    fn pieces(compress: Option<(u32, u32)>, percent: u32, pattern: Option<&[u8]>) -> BlockMaker {
         let dedupe = (percent > 0).then_some(fsdyno_job::Dedupe { percent, working_set_percent: None, global: false });
         let pattern = pattern.map(<[u8]>::to_vec);
-        Pieces::new(&fsdyno_job::Content { compress, dedupe, pattern, ..fsdyno_job::Content::default() }, 7).unwrap()
+        BlockMaker::new(&fsdyno_job::Content { compress, dedupe, pattern, ..fsdyno_job::Content::default() }, 7)
+            .unwrap()
     }
 
-    fn blocks(pieces: &mut Pieces, count: usize, length: usize) -> Vec<Vec<u8>> {
+    fn blocks(pieces: &mut BlockMaker, count: usize, length: usize) -> Vec<Vec<u8>> {
         let mut made = Vec::new();
         for _ in 0..count {
             let mut block = vec![0xaa; length];
@@ -181,7 +182,7 @@ mod tests {
     fn random_parts_never_repeat() {
         for seed in [0, 7, 0x88] {
             let mut seen = HashSet::new();
-            let mut pieces = Pieces { seed, ..pieces(Some((50, 512)), 0, None) };
+            let mut pieces = BlockMaker { seed, ..pieces(Some((50, 512)), 0, None) };
             for block in blocks(&mut pieces, 200, 4096) {
                 for piece in block.chunks(512) {
                     assert!(piece[..256].chunks(16).all(|part| seen.insert(part.to_vec())), "seed {seed}");
@@ -212,7 +213,7 @@ mod tests {
         // Half of the blocks are new; some of these are this worker's part of the set. The other part comes with the
         // other worker.
         assert!((different.len() as i64 - 2020).abs() < 130, "{}", different.len());
-        let mut other = Pieces { seed: 9, repeat_percent: 0, ..pieces };
+        let mut other = BlockMaker { seed: 9, repeat_percent: 0, ..pieces };
         other.number = 0;
         let others = blocks(&mut other, 20, 64);
         assert!(others.iter().all(|block| different.contains(block)));

@@ -7,7 +7,7 @@ const PART: usize = 16;
 
 /// Sums of draws modulo a number, with the further draw after each.
 #[derive(Clone, Debug)]
-pub(super) struct Sums {
+pub(super) struct DrawSums {
     lanes: Lanes,
     modulus: u64,
     summing: Summing,
@@ -16,10 +16,10 @@ pub(super) struct Sums {
     taken: usize,
 }
 
-impl Sums {
-    pub(super) fn new(stream: Tausworthe, modulus: u64, further: bool) -> Sums {
+impl DrawSums {
+    pub(super) fn new(stream: Tausworthe, modulus: u64, further: bool) -> DrawSums {
         let lanes = Lanes::new(stream, PART * (SUMMED_DRAWS + usize::from(further)));
-        Sums { lanes, modulus, summing: summing(modulus, further), made: Default::default(), taken: PART * LANES }
+        DrawSums { lanes, modulus, summing: summing(modulus, further), made: Default::default(), taken: PART * LANES }
     }
 
     /// Sets the instructions that make the sums.
@@ -101,7 +101,7 @@ mod tests {
     fn sums_made_ahead_are_those_one_by_one() {
         for (modulus, further) in [(2, true), (1001, false), (16_777_217, true), (1 << 33, true)] {
             let mut stream = Tausworthe::new(7);
-            let mut sums = Sums::new(stream, modulus, further);
+            let mut sums = DrawSums::new(stream, modulus, further);
             for _ in 0..1000 {
                 let sum = (0..SUMMED_DRAWS).map(|_| u64::from(stream.draw()) % modulus).sum();
                 let draw = if further { stream.draw() } else { 0 };

@@ -13,7 +13,7 @@ use fsdyno_workload::{BLOCK_OPS, Content, FileRange, Generator, Op, Workload};
 
 use crate::control::{Orders, WorkerCell};
 use crate::job_clock::JobClock;
-use crate::loops::{Account, Drive, Ended, Equipped, Loop, Parts, Progress, Survival};
+use crate::loops::{Account, Drive, Ended, EngineWithSlots, Loop, LoopParts, Progress, Survival};
 use crate::open_files::OpenFiles;
 use crate::queueing::Queueing;
 use crate::recorder::{Recorder, RecorderOptions};
@@ -25,18 +25,18 @@ const REQUESTS: u64 = 3 * BLOCK_OPS as u64;
 
 /// A clock that advances with each reading.
 #[derive(Clone, Default)]
-struct Costly {
+struct AdvancingClock {
     now_ns: Rc<Cell<u64>>,
     readings: Rc<Cell<u64>>,
 }
 
-impl Costly {
+impl AdvancingClock {
     fn pass(&self, ns: u64) {
         self.now_ns.set(self.now_ns.get() + ns);
     }
 }
 
-impl Clock for Costly {
+impl Clock for AdvancingClock {
     fn now_ns(&self) -> u64 {
         self.readings.set(self.readings.get() + 1);
         self.pass(READING_NS);
@@ -48,7 +48,7 @@ impl Clock for Costly {
 
 /// An engine that takes a microsecond more for each 4 KiB of the offset, so that requests can be told apart.
 struct Slow {
-    clock: Costly,
+    clock: AdvancingClock,
     buffer: Vec<u8>,
     /// The number of the call that transfers only half.
     short: Option<u64>,
@@ -58,9 +58,9 @@ struct Slow {
 impl Engine for Slow {
     const SYNCHRONOUS: bool = true;
 
-    type Clock = Costly;
+    type Clock = AdvancingClock;
 
-    fn clock(&self) -> &Costly {
+    fn clock(&self) -> &AdvancingClock {
         &self.clock
     }
 
@@ -132,10 +132,10 @@ fn driven(writes: bool, short: Option<u64>) -> (Moments, u64) {
 
 /// The same after a ramp of this length.
 fn driven_after(ramp_ns: u64, writes: bool, short: Option<u64>, control: &Orders, cell: &WorkerCell) -> (Moments, u64) {
-    let clock = Costly::default();
+    let clock = AdvancingClock::default();
     let directions = PerDirection { read: !writes, write: writes, trim: false };
     let job = fsdyno_job::draft::Draft::default().job;
-    let parts = Parts {
+    let parts = LoopParts {
         files: OpenFiles::all(&[]),
         used: &[],
         generator: Generator::new(&workload(writes)).unwrap(),
@@ -157,7 +157,7 @@ fn driven_after(ramp_ns: u64, writes: bool, short: Option<u64>, control: &Orders
         progress: Progress::default(),
     };
     let engine = Slow { clock: clock.clone(), buffer: vec![0; 4096], short, calls: 0 };
-    let mut drive = Drive::new(Equipped { engine, slots: Slots::of_self_contained(1) }, parts);
+    let mut drive = Drive::new(EngineWithSlots { engine, slots: Slots::of_self_contained(1) }, parts);
     assert!(matches!(drive.run(), Ended::Finished));
     let shown = crate::recorder::ReportedFigures {
         clat: true,

@@ -22,13 +22,13 @@ const STACK_BYTES: usize = 64 * 1024;
 /// The threads, one for each request that may be in flight.
 #[derive(Debug)]
 pub(super) struct Threads {
-    desk: Arc<Desk>,
+    desk: Arc<SharedLists>,
     threads: Vec<JoinHandle<()>>,
 }
 
 /// The lists that the worker and the threads share.
 #[derive(Debug, Default)]
-struct Desk {
+struct SharedLists {
     lists: Mutex<Lists>,
     /// Signals that there is a request, or the end.
     asked: Condvar,
@@ -43,7 +43,7 @@ struct Lists {
     ended: bool,
 }
 
-impl Desk {
+impl SharedLists {
     fn lists(&self) -> MutexGuard<'_, Lists> {
         // A thread that panicked has reported it already; the lists are consistent between any two statements.
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
@@ -73,7 +73,7 @@ impl Threads {
     pub(super) fn start(setup: &EngineSetup<'_>) -> Result<Threads, EngineSetupError> {
         let depth = setup.depth as usize;
         let lists = Lists { requests: VecDeque::with_capacity(depth), events: Vec::with_capacity(depth), ended: false };
-        let desk = Arc::new(Desk { lists: Mutex::new(lists), ..Desk::default() });
+        let desk = Arc::new(SharedLists { lists: Mutex::new(lists), ..SharedLists::default() });
         let mut started = Threads { desk, threads: Vec::with_capacity(depth) };
         for _ in 0..depth {
             let refused = |code| EngineSetupError::Refused {

@@ -22,7 +22,7 @@ fn make(checks: bool) -> Result<Arc<ClientConfig>, String> {
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
     if !checks {
-        let anyone = Arc::new(Anyone(provider));
+        let anyone = Arc::new(AnyCertificate(provider));
         let builder = builder.dangerous().with_custom_certificate_verifier(anyone);
         return Ok(Arc::new(builder.with_no_client_auth()));
     }
@@ -38,9 +38,9 @@ fn make(checks: bool) -> Result<Arc<ClientConfig>, String> {
 
 /// `https=insecure`: the connection is encrypted, but the server's certificate is not checked.
 #[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
+struct AnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,

@@ -13,7 +13,7 @@ const SUBMISSION_THREAD_IDLE_MS: u32 = 1000;
 
 /// Features that may make a ring cheaper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Savings {
+pub(super) struct RingFeatures {
     /// No indirection between the queue and its entries (Linux 6.6).
     pub(super) no_array: bool,
     /// Only this thread submits (Linux 6.0).
@@ -24,23 +24,24 @@ pub(super) struct Savings {
     pub(super) cooperative: bool,
 }
 
-impl Savings {
-    const NONE: Savings = Savings { no_array: false, single_issuer: false, deferred: false, cooperative: false };
+impl RingFeatures {
+    const NONE: RingFeatures =
+        RingFeatures { no_array: false, single_issuer: false, deferred: false, cooperative: false };
 
     /// The sets to try, the newest first. A submission thread excludes the two features that wait for this thread.
-    fn attempts(submission_thread: bool) -> &'static [Savings] {
-        const SINGLE: Savings = Savings { single_issuer: true, ..Savings::NONE };
-        const COOPERATIVE: Savings = Savings { cooperative: true, ..Savings::NONE };
-        const DEFERRED: Savings = Savings { deferred: true, ..SINGLE };
+    fn attempts(submission_thread: bool) -> &'static [RingFeatures] {
+        const SINGLE: RingFeatures = RingFeatures { single_issuer: true, ..RingFeatures::NONE };
+        const COOPERATIVE: RingFeatures = RingFeatures { cooperative: true, ..RingFeatures::NONE };
+        const DEFERRED: RingFeatures = RingFeatures { deferred: true, ..SINGLE };
         if submission_thread {
-            &[Savings { no_array: true, ..SINGLE }, SINGLE, Savings::NONE]
+            &[RingFeatures { no_array: true, ..SINGLE }, SINGLE, RingFeatures::NONE]
         } else {
-            &[Savings { no_array: true, ..DEFERRED }, DEFERRED, COOPERATIVE, Savings::NONE]
+            &[RingFeatures { no_array: true, ..DEFERRED }, DEFERRED, COOPERATIVE, RingFeatures::NONE]
         }
     }
 
     pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
-        let Savings { no_array, single_issuer, deferred, cooperative } = self;
+        let RingFeatures { no_array, single_issuer, deferred, cooperative } = self;
         [
             (no_array, "NO_SQARRAY"),
             (single_issuer, "SINGLE_ISSUER"),
@@ -53,9 +54,9 @@ impl Savings {
 }
 
 /// Makes a ring for `depth` requests, on the thread that will use it.
-pub(super) fn create(depth: u32, options: &EngineOptions) -> Result<(IoUring, Savings), EngineSetupError> {
+pub(super) fn create(depth: u32, options: &EngineOptions) -> Result<(IoUring, RingFeatures), EngineSetupError> {
     let mut refusal = libc::EINVAL;
-    for &savings in Savings::attempts(options.sqthread_poll) {
+    for &savings in RingFeatures::attempts(options.sqthread_poll) {
         match attempt(depth, options, savings) {
             Ok(ring) => return Ok((ring, savings)),
             Err(error) => refusal = error.raw_os_error().unwrap_or(libc::EIO),
@@ -74,13 +75,13 @@ pub(crate) fn plain_ring<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     options: &EngineOptions,
 ) -> Result<IoUring<S, C>, EngineSetupError> {
     let code = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EIO);
-    attempt(depth, options, Savings::NONE).map_err(|error| setup_refused(code(error), depth, disabled_by_sysctl()))
+    attempt(depth, options, RingFeatures::NONE).map_err(|error| setup_refused(code(error), depth, disabled_by_sysctl()))
 }
 
 fn attempt<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     depth: u32,
     options: &EngineOptions,
-    savings: Savings,
+    savings: RingFeatures,
 ) -> std::io::Result<IoUring<S, C>> {
     let mut builder = IoUring::builder();
     builder.dontfork();
@@ -184,9 +185,9 @@ mod tests {
     #[test]
     fn the_last_attempt_asks_for_nothing() {
         for submission_thread in [false, true] {
-            assert_eq!(Savings::attempts(submission_thread).last(), Some(&Savings::NONE));
+            assert_eq!(RingFeatures::attempts(submission_thread).last(), Some(&RingFeatures::NONE));
         }
-        let refused = Savings::attempts(true).iter().any(|savings| savings.deferred || savings.cooperative);
+        let refused = RingFeatures::attempts(true).iter().any(|savings| savings.deferred || savings.cooperative);
         assert!(!refused, "the kernel refuses both next to a submission thread");
     }
 }

@@ -7,10 +7,10 @@ use fsdyno_results::evidence::Seen;
 
 use super::super::lines::{TESTS, Timing};
 use super::*;
-use testkit::draw::{Does, Draw, Test as Drawn, cases, number_after, printed, time_after, unexplained};
+use testkit::draw::{Draw, Test as Drawn, TestWork, cases, number_after, printed, time_after, unexplained};
 
 use crate::study::{Caller, Place, StudyRun, planned_row};
-use crate::watch::Unwatched;
+use crate::watch::SilentWatcher;
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
 
 /// A study as `measure` makes it, on the simulated storage.
@@ -21,7 +21,7 @@ fn simulated() -> Study {
 /// The same with several runs, whose requests take these times.
 fn simulated_runs(services: &[&str]) -> Study {
     let place = Place { name: "/data".into(), path: "/".into() };
-    let mut unwatched = Unwatched;
+    let mut unwatched = SilentWatcher;
     let control = Arc::new(fsdyno_run::Control::default());
     let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut unwatched };
     let mut study_run = StudyRun::begin(Question::Measure, &[place], caller);
@@ -131,10 +131,10 @@ fn drawn(draw: &mut Draw) -> Study {
     let one = draw.one_of(&rates);
     let gain = draw.one_of(&[0.5, 1.0, 1.04, 4.0, 31.0]);
     let tests = [
-        (test_name::READ_LATENCY, Does::Read, 1, 4096, one),
-        (test_name::RAND_READ, Does::Read, 32, 4096, one * gain),
-        (test_name::SEQ_READ_64K, Does::Read, 32, 65_536, draw.one_of(&rates)),
-        (test_name::WRITE_LATENCY, Does::Write, 1, 4096, draw.one_of(&rates)),
+        (test_name::READ_LATENCY, TestWork::Read, 1, 4096, one),
+        (test_name::RAND_READ, TestWork::Read, 32, 4096, one * gain),
+        (test_name::SEQ_READ_64K, TestWork::Read, 32, 65_536, draw.one_of(&rates)),
+        (test_name::WRITE_LATENCY, TestWork::Write, 1, 4096, draw.one_of(&rates)),
     ];
     let connect_ns = draw.one_of(&[None, Some(40_000), Some(400_000), Some(9_000_000)]);
     study.targets[0].storage.class = draw.one_of(&[StorageClass::Network, StorageClass::Block]);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use fsdyno_results::evidence::{Storage, StorageClass};
 use fsdyno_results::{Histogram, Latency, Moments, PhaseRecord, Question, Target, Trust};
-use testkit::draw::{Does, Draw, Test as Drawn, cases, number_after, numbers, printed, time_after, unexplained};
+use testkit::draw::{Draw, Test as Drawn, TestWork, cases, number_after, numbers, printed, time_after, unexplained};
 
 use super::super::rule;
 use super::*;
 use crate::study::{Caller, StudyRun, planned_row};
-use crate::watch::Unwatched;
+use crate::watch::SilentWatcher;
 
 /// A phase whose operations took `each_ns` each.
 fn phase(name: &str, operations: u64, each_ns: u64) -> PhaseRecord {
@@ -32,7 +32,7 @@ fn study(phases: &[(&str, u64, u64)], published: bool) -> Study {
         ..planned_row(0, name, name, 0, Vec::new())
     };
     let control = Arc::new(fsdyno_run::Control::default());
-    let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut Unwatched };
+    let caller = Caller { version: "test", command: Vec::new(), control, watcher: &mut SilentWatcher };
     let mut study = StudyRun::begin(Question::SmallFiles, &[], caller).finish();
     study.rows = phases.iter().map(row).collect();
     rule::judge(&mut study, published);
@@ -90,7 +90,7 @@ fn drawn(draw: &mut Draw) -> Study {
     let rounds = draw.one_of(&[1, 2, 3]);
     for pattern in PHASES {
         let per_s = draw.one_of(&[40.0, 99.0, 101.0, 900.0, 12_000.0]);
-        let test = Drawn { target: 0, pattern, does: Does::Phase, depth: 1, block_bytes: 5, rounds, per_s };
+        let test = Drawn { target: 0, pattern, does: TestWork::Phase, depth: 1, block_bytes: 5, rounds, per_s };
         study.rows.extend(draw.rounds(&test));
     }
     rule::judge(&mut study, true);

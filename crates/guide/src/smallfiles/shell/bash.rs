@@ -4,7 +4,7 @@ use std::process::{Child, Command};
 
 use fsdyno_os::files::Directory;
 
-use super::{FILES, Looped, Problem, SIZE_BYTES};
+use super::{FILES, LoopResult, Problem, SIZE_BYTES};
 
 /// The published loops.
 pub(in super::super) const WRITE_LOOP: &str = "for i in {0..1000}; do echo 'test' > \"test${i}.txt\"; done";
@@ -51,14 +51,14 @@ pub(super) fn check(_: &Directory) -> Result<(), Problem> {
 }
 
 /// Parses bash's times, which are the last line of its stderr.
-pub(super) fn measured(text: &str, _: &Child) -> Result<Looped, Problem> {
+pub(super) fn measured(text: &str, _: &Child) -> Result<LoopResult, Problem> {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     let times: Vec<f64> = lines.pop().unwrap_or_default().split(' ').filter_map(|word| word.parse().ok()).collect();
     let [real_s, user_s, system_s] = times[..] else {
         return Err(Problem::new(format!("bash printed no times: {}", text.trim_end())));
     };
     let ns = |seconds: f64| (seconds * 1e9).round() as u64;
-    Ok(Looped { elapsed_ns: ns(real_s), cpu_ns: ns(user_s + system_s), complaints: lines })
+    Ok(LoopResult { elapsed_ns: ns(real_s), cpu_ns: ns(user_s + system_s), complaints: lines })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use fsdyno_os::files::Directory;
 use fsdyno_os::process::lifetime;
 
-use super::{FILES, Looped, Problem};
+use super::{FILES, LoopResult, Problem};
 use crate::work_directory::reason;
 
 /// The loops with the effect of the published ones.
@@ -60,10 +60,10 @@ pub(super) fn check(directory: &Directory) -> Result<(), Problem> {
 }
 
 /// The times of a process that has ended: Windows keeps them.
-pub(super) fn measured(complaints: &str, child: &Child) -> Result<Looped, Problem> {
+pub(super) fn measured(complaints: &str, child: &Child) -> Result<LoopResult, Problem> {
     let times =
         lifetime(child).map_err(|error| Problem::new(format!("no times of cmd are there: {}", reason(&error))))?;
     let ns = |time: std::time::Duration| time.as_nanos() as u64;
     let complaints = complaints.lines().map(str::to_string).collect();
-    Ok(Looped { elapsed_ns: ns(times.elapsed), cpu_ns: ns(times.processor), complaints })
+    Ok(LoopResult { elapsed_ns: ns(times.elapsed), cpu_ns: ns(times.processor), complaints })
 }

@@ -5,7 +5,7 @@
 use maud::{Markup, html};
 
 use super::scale::Scale;
-use super::{Ends, Frame, colour, label, line_path, px, rule, svg};
+use super::{Frame, LineEndFigures, colour, label, line_path, px, rule, svg};
 use crate::quantity::{duration, round_duration};
 
 /// The percentiles with a mark on the axis.
@@ -86,7 +86,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, curves: &[Curve]) -> Option
     let name = |curve: &Curve, percent: f64| if curves.len() == 1 { format!("p{percent}") } else { curve.name.clone() };
     let ends = figures()
         .map(|(curve, (percent, ns))| (curve.target, y.at(ns), format!("{} {}", name(curve, percent), duration(ns))));
-    let ends = Ends { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
+    let ends = LineEndFigures { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
     let description: Vec<String> = curves.iter().map(Curve::description).collect();
     let frame = Frame { id, title, description: &description.join(" "), size: (ends.width(SIZE.0), SIZE.1) };
     Some(svg(

@@ -79,7 +79,7 @@ pub(super) fn rule(from: (f64, f64), to: (f64, f64), class: &str) -> Markup {
 }
 
 /// The table's figures at the right end of a chart, each in its target's colour.
-pub(super) struct Ends {
+pub(super) struct LineEndFigures {
     /// Their horizontal position, px.
     pub(super) from: f64,
     /// Target, height of its line, and text.
@@ -91,7 +91,7 @@ pub(super) struct Ends {
 /// Greatest width of a letter in them, px.
 const LETTER: f64 = 8.6;
 
-impl Ends {
+impl LineEndFigures {
     /// The least width of the chart in which the longest of them fits, px.
     pub(super) fn width(&self, least: f64) -> f64 {
         let longest = self.labels.iter().map(|(.., words)| words.chars().count()).max().unwrap_or(0);
@@ -152,7 +152,11 @@ mod tests {
 
     #[test]
     fn a_chart_has_room_for_its_longest_figure() {
-        let ends = |words: &str| Ends { from: 262.0, labels: vec![(0, 10.0, words.to_owned())], range: (0.0, 100.0) };
+        let ends = |words: &str| LineEndFigures {
+            from: 262.0,
+            labels: vec![(0, 10.0, words.to_owned())],
+            range: (0.0, 100.0),
+        };
         assert_eq!(ends("p99 1 ms").width(360.0), 360.0);
         assert_eq!(ends("memory write 161 µs").width(360.0).round(), 431.0);
     }

@@ -5,7 +5,7 @@ use fsdyno_text::quantity::{Units, rate_unit};
 use maud::{Markup, html};
 
 use super::scale::Scale;
-use super::{Ends, Frame, colour, label, line_path, px, rule, svg};
+use super::{Frame, LineEndFigures, colour, label, line_path, px, rule, svg};
 use crate::quantity::{duration, megabytes_per_s, number, round, round_duration, shortened};
 
 const SIZE: (f64, f64) = (520.0, 270.0);
@@ -119,7 +119,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, asked: Asked, axis: Axis, p
         let name = shortened(&path.name, 18);
         (path.colour, last.map_or(TOP, |point| y.at(point.p99_ns)), name)
     });
-    let ends = Ends { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
+    let ends = LineEndFigures { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
     let frame = Frame { id, title, description: &description.join(" "), size: (ends.width(SIZE.0), SIZE.1) };
     Some(svg(
         &frame,

@@ -4,7 +4,7 @@
 use maud::{Markup, html};
 
 use super::scale::Scale;
-use super::{Ends, Frame, colour, label, line_path, px, rule, svg};
+use super::{Frame, LineEndFigures, colour, label, line_path, px, rule, svg};
 use crate::quantity::{number, round, shortened};
 use crate::sheet::series::{Mark, MarkKind, RoundLine, Series};
 
@@ -28,7 +28,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, series: &Series, names: &[S
         main.iter().map(|line| format!("{}{} {unit} in the table.", name(line), figure(line))).collect();
     let ends =
         main.iter().map(|line| (line.target, y.at(series.figure(line)), format!("{}{}", name(line), figure(line))));
-    let ends = Ends { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
+    let ends = LineEndFigures { from: SIZE.0 - RIGHT, labels: ends.collect(), range: (TOP, SIZE.1 - BOTTOM) };
     // For the page's script, which reads the chart: positions of the axis' ends, and their values.
     let (right, bottom, end_s) = (SIZE.0 - RIGHT, SIZE.1 - BOTTOM, x.high());
     let (low, high, log) = (y.low() / size, y.high() / size, u8::from(y.is_logarithmic()));
