@@ -2,22 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Manner;
+
 /// Names of a page, unless fewer are asked for: small, so that tests have several pages.
 const PAGE_NAMES: usize = 100;
 
 /// The document for this query about the bucket with this path.
-pub(crate) fn about_bucket(objects: &BTreeMap<String, Vec<u8>>, path: &str, query: &str, is_versioned: bool) -> String {
+pub(crate) fn about_bucket(objects: &BTreeMap<String, Vec<u8>>, path: &str, query: &str, manner: Manner) -> String {
     if query.starts_with("versioning") {
-        let status = if is_versioned { "<Status>Enabled</Status>" } else { "" };
+        let status = match manner {
+            Manner::Versioned => "<Status>Enabled</Status>",
+            Manner::Suspended => "<Status>Suspended</Status>",
+            _ => "",
+        };
         return format!("<VersioningConfiguration>{status}</VersioningConfiguration>");
     }
     if query.starts_with("object-lock") {
         return "<Error><Code>ObjectLockConfigurationNotFoundError</Code></Error>".to_owned();
     }
-    let value = |name: &str| {
-        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.into_iter().find(|(known, _)| *known == name).map(|(_, value)| decoded(value)).unwrap_or_default()
-    };
+    let value = |name: &str| value_of(query, name);
     let (prefix, delimiter, after) = (value("prefix"), value("delimiter"), value("continuation-token"));
     let names_max = value("max-keys").parse().unwrap_or(PAGE_NAMES).min(PAGE_NAMES);
     let bucket = format!("{}/", path.trim_end_matches('/'));
@@ -43,6 +46,19 @@ pub(crate) fn about_bucket(objects: &BTreeMap<String, Vec<u8>>, path: &str, quer
             .push_str(&format!("<IsTruncated>true</IsTruncated><NextContinuationToken>{last}</NextContinuationToken>"));
     }
     document + "</ListBucketResult>"
+}
+
+/// A page without names, after which another one comes.
+pub(crate) fn page_with_next(query: &str) -> String {
+    let next = value_of(query, "continuation-token").parse::<u64>().unwrap_or(0) + 1;
+    format!(
+        "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>{next}</NextContinuationToken></ListBucketResult>"
+    )
+}
+
+fn value_of(query: &str, name: &str) -> String {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.into_iter().find(|(known, _)| *known == name).map(|(_, value)| decoded(value)).unwrap_or_default()
 }
 
 /// The text of `%XX`.

@@ -30,6 +30,10 @@ pub enum Manner {
     ClosesBehindAnswers,
     /// Keeps what is written; its buckets keep the versions of objects.
     Versioned,
+    /// The same; versions were kept earlier.
+    Suspended,
+    /// Keeps what is written; its buckets lock objects.
+    Locks,
     /// Keeps what is written; its clock shows the year 1994.
     OldClock,
     /// Keeps what is written, and lets nobody list a bucket or ask for its state.
@@ -54,6 +58,10 @@ pub enum Manner {
     OtherLength(usize),
     /// Sends one byte of its answer now and then.
     SlowBytes,
+    /// Keeps what is written, and sends the pages of lists one byte at a time, without an end.
+    SlowPages,
+    /// Keeps what is written; after each page of a list comes another one.
+    EndlessPages,
     /// Takes requests and never answers.
     Silent,
     /// Closes the connection when a request has come.
@@ -64,6 +72,19 @@ pub enum Manner {
     Redirects,
     /// Answers an error with a body that never ends.
     EndlessError,
+}
+
+/// Requests that a server holds.
+#[derive(Clone, Copy)]
+struct Held {
+    /// The method that counts; empty: each does.
+    method: &'static str,
+    /// The number of requests that are still answered.
+    left: usize,
+    /// The first request that is held is done all the same, without an answer; all others are never done.
+    done: bool,
+    /// A request has come that is held.
+    holds: bool,
 }
 
 /// The server; it ends when it is dropped.
@@ -77,6 +98,7 @@ struct Shared {
     tls: Option<Arc<ServerConfig>>,
     objects: Mutex<BTreeMap<String, Vec<u8>>>,
     heads: Mutex<Vec<String>>,
+    held: Mutex<Option<Held>>,
     connections: AtomicUsize,
     over: AtomicBool,
 }
@@ -113,6 +135,7 @@ impl ObjectServer {
             tls,
             objects: Mutex::default(),
             heads: Mutex::default(),
+            held: Mutex::default(),
             connections: AtomicUsize::new(0),
             over: AtomicBool::new(false),
         });
@@ -146,6 +169,27 @@ impl ObjectServer {
     /// The heads of all requests so far.
     pub fn heads(&self) -> Vec<String> {
         locked(&self.shared.heads).clone()
+    }
+
+    /// Holds all requests from the one with this number on (1: the next one), counting those of this method (empty: all):
+    /// nothing is answered. `done`: the first of them has its effect, the others have none.
+    pub fn hold(&self, method: &'static str, number: usize, done: bool) {
+        *locked(&self.shared.held) = Some(Held { method, left: number - 1, done, holds: false });
+    }
+
+    /// Whether it holds a request.
+    pub fn holds(&self) -> bool {
+        locked(&self.shared.held).is_some_and(|held| held.holds)
+    }
+
+    /// Closes the connections of held requests, and answers later ones.
+    pub fn let_go(&self) {
+        *locked(&self.shared.held) = None;
+    }
+
+    /// Number of requests so far.
+    pub fn requests(&self) -> usize {
+        locked(&self.shared.heads).len()
     }
 
     /// What is kept, by path.
@@ -197,12 +241,37 @@ impl Shared {
         let mut connection = BufReader::new(connection);
         while let Some((head, body)) = take_request(&mut connection)? {
             locked(&self.heads).push(head.clone());
+            if let Some(done) = self.is_held(&head) {
+                if done {
+                    self.answer(&head, body, &mut Vec::new())?;
+                }
+                while locked(&self.held).is_some() && !self.over.load(Ordering::Relaxed) {
+                    fsdyno_os::clock::sleep(Duration::from_millis(2));
+                }
+                break;
+            }
             if !self.answer(&head, body, connection.get_mut())? {
                 break;
             }
             connection.get_mut().flush()?;
         }
         Ok(())
+    }
+
+    /// Whether this request is held, and if so, whether it has its effect.
+    fn is_held(&self, head: &str) -> Option<bool> {
+        let mut held = locked(&self.held);
+        let held = held.as_mut()?;
+        if held.holds {
+            return Some(false);
+        }
+        if !head.starts_with(held.method) {
+            return None;
+        }
+        let is_first = held.left == 0;
+        held.left = held.left.saturating_sub(1);
+        held.holds = is_first;
+        is_first.then_some(held.done)
     }
 
     /// Whether the connection goes on.
@@ -221,9 +290,13 @@ impl Shared {
                 return Ok(false);
             }
             Manner::OtherLength(length) => write_answer(to, 200, &vec![0; length], false)?,
-            Manner::SlowBytes => {
-                for byte in format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", length_asked(head)).bytes().cycle()
-                {
+            Manner::SlowPages if !head.contains("list-type=") => {
+                let (status, body) = self.keeps(head, body);
+                write_answer(to, status, &body, false)?;
+            }
+            Manner::SlowBytes | Manner::SlowPages => {
+                let length = if self.manner == Manner::SlowPages { 1 << 20 } else { length_asked(head) };
+                for byte in format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").bytes().cycle() {
                     if self.over.load(Ordering::Relaxed) {
                         break;
                     }
@@ -302,7 +375,15 @@ impl Shared {
             return if self.manner == Manner::Tacit {
                 (403, b"<Error><Code>AccessDenied</Code></Error>".to_vec())
             } else {
-                (200, object_list::about_bucket(&objects, path, query, self.manner == Manner::Versioned).into_bytes())
+                let document = match self.manner {
+                    Manner::EndlessPages if query.contains("list-type=") => object_list::page_with_next(query),
+                    Manner::Locks if query.starts_with("object-lock") => {
+                        "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>"
+                            .to_owned()
+                    }
+                    manner => object_list::about_bucket(&objects, path, query, manner),
+                };
+                (200, document.into_bytes())
             };
         }
         let path = path.to_owned();

@@ -8,6 +8,7 @@ use fsdyno_text::escape;
 use fsdyno_text::quantity::{counted, latency};
 use serde_json::json;
 
+use crate::process::patience::bounds;
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print, refused};
 
@@ -20,7 +21,7 @@ pub(super) fn answer(place: &Place, in_json: bool, expected: Option<&str>) -> u8
     if let Some(expected) = expected {
         return refused(&Problem::new(format!("{shown} should be {expected}, but it is an object store")));
     }
-    let facts = match inspect(place) {
+    let facts = match inspect(place, bounds()) {
         Ok(facts) => facts,
         Err(problem) => return refused(&problem),
     };

@@ -85,20 +85,20 @@ fn killed(scene: &Scene, words: &str, after_ms: u64, worker: bool) {
 }
 
 /// Random times; the seed is in the message of a failure.
-struct Moments {
-    seed: u64,
+pub(crate) struct Moments {
+    pub(crate) seed: u64,
     state: u64,
 }
 
 impl Moments {
-    fn begin() -> Moments {
+    pub(crate) fn begin() -> Moments {
         use std::hash::{BuildHasher, Hasher};
         let seed = std::collections::hash_map::RandomState::new().build_hasher().finish() | 1;
         Moments { seed, state: seed }
     }
 
     /// xorshift64.
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;

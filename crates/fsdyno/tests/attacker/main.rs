@@ -9,4 +9,5 @@ mod loops;
 mod markers;
 mod scene;
 mod shared_space;
+mod stores;
 mod swaps;

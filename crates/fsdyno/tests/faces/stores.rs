@@ -74,6 +74,24 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
     }
 }
 
+/// Requests cost money: the budget ends each test, however much time is left.
+#[test]
+fn no_more_requests_are_sent_than_the_budget_has() {
+    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let words = "measure s3://bucket --runtime 600 --connections 2 --budget 1536 --no-store --json";
+    let study = ask(&place, &server, words).good().study();
+    let of = |pattern: &str, method: &str| {
+        let row = study.rows.iter().find(|row| row.pattern == pattern).and_then(|row| row.run.as_ref()).expect(pattern);
+        let answers = row.jobs.iter().filter_map(|job| job.object.as_deref()).map(|object| &object.answers);
+        answers.map(|answers| if method == "GET" { answers.read } else { answers.write }).sum::<u64>()
+    };
+    for (pattern, method) in [("put-4k", "PUT"), ("get-4k", "GET"), ("get-4k-one", "GET"), ("range-128k", "GET")] {
+        assert_eq!(of(pattern, method), 128, "{pattern}");
+    }
+    // Beside the tests: looks at the bucket, the marker, and deletes of what the last test left.
+    assert!((1000..1536 + 40).contains(&server.requests()), "{}", server.requests());
+}
+
 /// A directory and a bucket do the same number of operations on the same number of bytes, each with the calls of its own,
 /// and keep nothing.
 #[test]
@@ -170,44 +188,43 @@ fn a_store_that_fails_cannot_win_a_comparison() {
 }
 
 #[test]
-fn buckets_that_keep_what_is_deleted_are_refused() {
-    let (server, place) = (ObjectServer::start(Manner::Versioned), Place::new());
-    let ran = ask(&place, &server, "measure s3://bucket --quick --no-store");
-    assert!(ran.status == Some(2) && ran.stderr.contains("keeps the versions"), "{ran:?}");
-    assert!(server.heads().iter().all(|head| head.starts_with("GET ")) && server.objects().is_empty());
-    ask(&place, &server, "measure s3://bucket --quick --connections 2 --no-store --versioned").good();
+fn buckets_that_keep_what_is_deleted_are_refused_without_a_word() {
+    for (manner, says) in [
+        (Manner::Versioned, "keeps the versions"),
+        (Manner::Suspended, "keeps the versions"),
+        (Manner::Locks, "locks its objects"),
+    ] {
+        let (server, place) = (ObjectServer::start(manner), Place::new());
+        let data = directory(&place);
+        for words in ["measure s3://bucket --quick", &format!("compare s3://bucket {data} --only read-4k --rounds 1")] {
+            let ran = ask(&place, &server, &format!("{words} --no-store"));
+            assert!(ran.status == Some(2) && ran.stderr.contains(says), "{manner:?} {words}: {ran:?}");
+            assert!(ran.stderr.contains("--versioned"), "{ran:?}");
+            let wrote = server.heads().iter().any(|head| !head.starts_with("GET "));
+            assert!(!wrote && server.objects().is_empty(), "{manner:?} {words}");
+        }
+        let words = format!("compare s3://bucket {data} --only read-4k --rounds 1 --no-store --versioned");
+        ask(&place, &server, &words).good();
+    }
 }
 
-/// A killed run leaves what `clean` finds by its marker; nothing else is touched.
+/// Each request and each list has a bound, however slowly bytes and pages come; the same bound spares a server that answers.
 #[test]
-fn what_a_killed_run_leaves_is_cleaned_and_nothing_else() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
-    for moment in 0..6 {
+fn lists_that_do_not_end_are_given_up() {
+    for (manner, says) in [
+        (Manner::SlowPages, Some("has not answered in time")),
+        (Manner::EndlessPages, Some("list does not end")),
+        (Manner::Honest, None),
+    ] {
+        let (server, place) = (ObjectServer::start(manner), Place::new());
         server.keep("/bucket/pre/theirs", b"precious");
-        server.keep("/bucket/pre/fsdyno-work-theirs/k4_0_4096", b"precious");
-        let running = Running::start(&mut command(&place, &server, "measure s3://bucket/pre --quick --no-store"));
-        let enough = server.heads().len() + [3, 5, 20, 600, 2000, 5000][moment];
-        wait_until("requests", || server.heads().len() >= enough);
-        running.signal("KILL");
-        drop(running);
-        let begun: Vec<String> = server.objects().into_keys().filter(|key| key.ends_with("/.fsdyno-work")).collect();
-        let marker = begun.first().expect("a run that was killed").clone();
-        let folder = marker.trim_end_matches(".fsdyno-work").to_owned();
-        server.keep(&format!("{folder}theirs"), b"precious");
-        server.keep(&format!("{folder}k4_1_4096"), b"precious");
-        let looks = || ask(&place, &server, "clean s3://bucket/pre --dry-run").stdout;
-        wait_until("end of the worker", || looks().contains("would be removed"));
-        let cleaned = ask(&place, &server, "clean s3://bucket/pre");
-        assert!(cleaned.stdout.contains("2 keys of others were left there"), "{cleaned:?}");
-        let theirs = [
-            format!("{folder}k4_1_4096"),
-            format!("{folder}theirs"),
-            "/bucket/pre/fsdyno-work-theirs/k4_0_4096".to_owned(),
-            "/bucket/pre/theirs".to_owned(),
-        ];
-        assert_eq!(server.objects().into_keys().collect::<Vec<_>>(), theirs, "{moment}");
-        server.forget(&theirs[0]);
-        server.forget(&theirs[1]);
+        let mut command = command(&place, &server, "clean s3://bucket/pre");
+        let ran = Running::start(command.env("FSDYNO_PATIENCE", "3")).finish();
+        match says {
+            Some(says) => assert!(ran.status == Some(2) && ran.stderr.contains(says), "{manner:?}: {ran:?}"),
+            None => assert!(ran.status == Some(0) && ran.stdout.contains("no fsdyno files"), "{ran:?}"),
+        }
+        assert!(server.objects().len() == 1 && server.requests() <= 1000, "{manner:?}: {}", server.requests());
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn on_objects(store: &Store, act: WholeFile, object_bytes: u64) -> Pr
         let mut client = ObjectClient::connect(&store.options());
         if let Ok(client) = &mut client {
             client.body_bytes_max = (object_bytes + BODY_BYTES_MORE) as usize;
+            client.deadline_ns = store.deadline_ns;
         }
         let body = if act == WholeFile::Write { payload(object_bytes) } else { Vec::new() };
         let mut calls = Calls { store: store.clone(), client, body };

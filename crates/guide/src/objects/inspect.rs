@@ -2,6 +2,7 @@
 
 use fsdyno_object::{ListPage, epoch_s_of_date, error_code, field_of, word_of};
 use fsdyno_results::evidence::Seen;
+use fsdyno_run::Bounds;
 
 use super::server::Store;
 use super::work::Bucket;
@@ -43,8 +44,8 @@ pub struct StoreFacts {
 ///
 /// # Errors
 /// When the server does not answer.
-pub fn inspect(place: &Place) -> Result<StoreFacts, Problem> {
-    let mut bucket = Bucket::connect(Store::of(place)?)?;
+pub fn inspect(place: &Place, bounds: Bounds) -> Result<StoreFacts, Problem> {
+    let mut bucket = Bucket::connect(Store::of(place, bounds)?)?;
     let versions = bucket.ask("GET", "", &[("versioning", "")], &[])?;
     let locks = bucket.ask("GET", "", &[("object-lock", "")], &[])?;
     let before = bucket.store.key_before();

@@ -15,19 +15,25 @@ use crate::{Problem, Watcher};
 /// When the store cannot be used or listed.
 pub fn clean(place: &Place, options: CleanOptions, watcher: &mut dyn Watcher) -> Result<Cleaned, Problem> {
     watcher.looks(&place.path);
-    let mut bucket = Bucket::connect(Store::of(place)?)?;
-    watcher.looked();
+    let mut bucket = Bucket::connect(Store::of(place, options.bounds)?)?;
     let before = format!("{}{PREFIX}", bucket.store.key_before());
     let mut cleaned = Cleaned::default();
-    for folder in bucket.list(&before, true)? {
-        let (weight, outcome) = clean_one(&mut bucket, &folder, options);
+    for folder in bucket.list(&before, true, watcher)? {
+        let (weight, outcome) = clean_one(&mut bucket, &folder, options, watcher);
         let directory = PathBuf::from(format!("s3://{}/{folder}", bucket.store.address.bucket));
         cleaned.left.push(LeftoverDirectory { directory, weight, outcome });
     }
+    watcher.looked();
     Ok(cleaned)
 }
 
-fn clean_one(bucket: &mut Bucket, folder: &str, options: CleanOptions) -> (Option<(u64, u64)>, Outcome) {
+fn clean_one(
+    bucket: &mut Bucket,
+    folder: &str,
+    options: CleanOptions,
+    watcher: &mut dyn Watcher,
+) -> (Option<(u64, u64)>, Outcome) {
+    bucket.looks(watcher);
     let marker = match bucket.marker(folder) {
         Ok(Some(marker)) => marker,
         Ok(None) => return (None, Outcome::NotOurs),
@@ -39,7 +45,8 @@ fn clean_one(bucket: &mut Bucket, folder: &str, options: CleanOptions) -> (Optio
     if options.only_look {
         return (None, Outcome::Found);
     }
-    let removed = bucket.list(folder, false).and_then(|found| bucket.remove(folder, &marker.keys, found));
+    let removed =
+        bucket.list(folder, false, watcher).and_then(|found| bucket.remove(folder, &marker.keys, found, watcher));
     match removed {
         Ok(Removed { objects, bytes, others }) => {
             let some: Vec<&str> = others.iter().take(3).map(String::as_str).collect();

@@ -133,9 +133,9 @@ impl StoreTest {
             Verb::Delete | Verb::Other(_) => words.push("--rw=trim".to_owned()),
         }
         if self.verb != Verb::Delete {
-            words.push("--time_based=1".to_owned());
+            // Whatever ends first: with time_based only the time would.
             words.push(format!("--runtime={}", options.runtime_s));
-            words.push(format!("--number_ios={}", self.requests_max(options)));
+            words.push(format!("--io_size={}", self.requests_max(options) * self.block_bytes()));
         }
         words.push("--group_reporting=1".to_owned());
         words
@@ -156,7 +156,7 @@ fn key_sets(options: &ObjectOptions) -> Vec<KeySet> {
 /// # Errors
 /// When it cannot be used; nothing is left there then.
 pub fn measure(place: &Place, options: &ObjectOptions, caller: Caller<'_>) -> Result<Study, Problem> {
-    let store = Store::of(place)?;
+    let store = Store::of(place, caller.control.bounds())?;
     check_budget(options)?;
     let mut study_run = StudyRun::begin(Question::Measure, std::slice::from_ref(place), caller);
     study_run.watcher.looks(&place.path);

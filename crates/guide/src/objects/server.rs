@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fsdyno_job::{ObjectDialect, ObjectOptions, Tls};
 use fsdyno_object::{BucketAddress, BucketServer, ServerSettings, encoded_path, setting};
+use fsdyno_run::Bounds;
 
 use crate::Problem;
 use crate::study::Place;
@@ -18,15 +19,19 @@ pub(super) struct Store {
     pub(super) url: String,
     pub(super) address: BucketAddress,
     pub(super) server: BucketServer,
+    /// Time after which a request has failed, ns.
+    pub(super) deadline_ns: u64,
 }
 
 impl Store {
-    pub(super) fn of(place: &Place) -> Result<Store, Problem> {
+    pub(super) fn of(place: &Place, bounds: Bounds) -> Result<Store, Problem> {
         let url = fsdyno_job::bytes::shown(&place.path);
         let address = BucketAddress::parse(&url).map_err(Problem::new)?;
         let advice = "set AWS_ENDPOINT_URL=http://HOST:PORT, or leave it out for AWS itself";
         let server = settings().server_of(&address.bucket).map_err(|what| Problem::new(what).with_next(advice))?;
-        Ok(Store { url, address, server })
+        // Shorter than the time after which a look at a silent storage ends the program: a request has the better sentence.
+        let deadline_ns = bounds.answer().lost_ns / 6 * 5;
+        Ok(Store { url, address, server, deadline_ns })
     }
 
     pub(super) fn options(&self) -> ObjectOptions {

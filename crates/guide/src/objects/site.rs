@@ -101,7 +101,7 @@ impl Site {
             let work = WorkDirectory::open(&place.path, expected, SpaceNeeds::bytes(bytes), &study_run.control)?;
             return Ok(Site { way: Way::Files { work, suite: None }, counters: None, pace });
         }
-        let bucket = Bucket::connect(Store::of(place)?)?;
+        let bucket = Bucket::connect(Store::of(place, study_run.control.bounds())?)?;
         let (work, unseen) = ObjectWork::open(bucket, key_sets(), keeps)?;
         study_run.watcher.looked();
         if let Some(unseen) = unseen {

@@ -3,16 +3,18 @@
 
 use fsdyno_engine::{ObjectClient, ObjectReply};
 use fsdyno_object::{ListPage, PlainRequest, encoded_query, error_code, word_of};
+use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::files::unguessable;
 use fsdyno_results::Severity;
 use serde::{Deserialize, Serialize};
 
 use super::keys::{KeySet, is_on};
 use super::server::Store;
-use crate::Problem;
 use crate::study::StudyRun;
+use crate::watch::SilentWatcher;
 use crate::work_directory::marker::Marker;
 use crate::work_directory::{PREFIX, SpaceNeeds};
+use crate::{Problem, Watcher};
 
 /// The marker's name in the folder of a run.
 const MARKER: &str = ".fsdyno-work";
@@ -20,8 +22,11 @@ const MARKER: &str = ".fsdyno-work";
 /// The marker's first words, for people who find it.
 const WHAT: &str = "objects of fsdyno, removed by `fsdyno clean s3://BUCKET/PREFIX`";
 
-/// Pages of a list that are read at most: a run has fewer keys by far.
-const PAGES_MAX: usize = 10_000;
+/// Pages of a list that are read at most: each may be paid, and a run has fewer keys by far.
+const PAGES_MAX: usize = 1_000;
+
+/// A list takes this number of times the time of a request at most.
+const LIST_TIMES: u64 = 10;
 
 /// Bytes of the names of a list at most: a server that sends more is not believed.
 const NAMES_BYTES_MAX: usize = 64 << 20;
@@ -44,9 +49,15 @@ pub(super) struct Bucket {
 
 impl Bucket {
     pub(super) fn connect(store: Store) -> Result<Bucket, Problem> {
-        let client =
+        let mut client =
             ObjectClient::connect(&store.options()).map_err(|why| Problem::new(format!("{}: {why}", store.url)))?;
+        client.deadline_ns = store.deadline_ns;
         Ok(Bucket { store, client, asked: 0 })
+    }
+
+    /// Says that another request begins: each has the whole time that a look has.
+    pub(super) fn looks(&self, watcher: &mut dyn Watcher) {
+        watcher.looks(std::path::Path::new(&self.store.url));
     }
 
     /// Asks for an object, or with an empty key for the bucket.
@@ -98,9 +109,20 @@ impl Bucket {
     }
 
     /// All keys, or folders, that begin with this text, page by page.
-    pub(super) fn list(&mut self, before: &str, folders: bool) -> Result<Vec<String>, Problem> {
+    pub(super) fn list(
+        &mut self,
+        before: &str,
+        folders: bool,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Vec<String>, Problem> {
         let (mut names, mut names_bytes, mut from) = (Vec::new(), 0, None::<String>);
+        let clock = RealClock::shared();
+        let until_ns = clock.now_ns().saturating_add(self.store.deadline_ns.saturating_mul(LIST_TIMES));
         for _ in 0..PAGES_MAX {
+            if clock.now_ns() > until_ns {
+                break;
+            }
+            self.looks(watcher);
             let page = self.page(before, folders, from.as_deref())?;
             // A server may ignore the prefix: what is elsewhere is no business of ours.
             let more =
@@ -135,7 +157,7 @@ impl Bucket {
                 "versioning",
                 "VersioningConfiguration",
                 "Status",
-                "keeps the versions of objects: deleted ones stay, and are paid",
+                "keeps the versions of objects, or a mark of each deleted one: they stay, and are paid",
             ),
             (
                 "object-lock",
@@ -147,7 +169,8 @@ impl Bucket {
         for (query, root, element, what) in questions {
             let reply = self.ask("GET", "", &[(query, "")], &[])?;
             match reply.status {
-                200 if word_of(&reply.body, root, element).as_deref() == Some("Enabled") => {
+                // A bucket whose versions are suspended keeps a mark for each deleted object.
+                200 if word_of(&reply.body, root, element).is_some_and(|state| state != "Disabled") => {
                     return Err(Problem::new(format!("the bucket of {} {what}", self.store.url))
                         .with_next("use another bucket, or --versioned if this is meant"));
                 }
@@ -178,15 +201,21 @@ impl Bucket {
     }
 
     /// Deletes the keys of a run that are on its list, then its marker. Keys of others there are left.
-    pub(super) fn remove(&mut self, folder: &str, list: &[KeySet], found: Vec<String>) -> Result<Removed, Problem> {
+    pub(super) fn remove(
+        &mut self,
+        folder: &str,
+        list: &[KeySet],
+        found: Vec<String>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Removed, Problem> {
         let marker = format!("{folder}{MARKER}");
         let is_ours = |key: &String| key.strip_prefix(folder).is_some_and(|own| is_on(list, own));
         let (ours, others): (Vec<String>, Vec<String>) =
             found.into_iter().filter(|key| *key != marker).partition(is_ours);
-        for key in &ours {
+        for key in ours.iter().chain([&marker]) {
+            self.looks(watcher);
             self.delete(key)?;
         }
-        self.delete(&marker)?;
         let length = |key: &String| key.rsplit('_').next().and_then(|digits| digits.parse::<u64>().ok());
         Ok(Removed { objects: ours.len() as u64, bytes: ours.iter().filter_map(length).sum(), others })
     }
@@ -235,13 +264,12 @@ impl ObjectWork {
 
     /// Deletes what was written. A failure is shown and noted; the figures stay valid.
     pub(super) fn close_in(self, study_run: &mut StudyRun<'_>) {
-        study_run.watcher.looks(std::path::Path::new(&self.bucket.store.url));
+        // Each request has a deadline, and there are many of them: no look watches over all.
         if let Err(problem) = self.close() {
             let text = problem.next.as_deref().map_or_else(|| problem.to_string(), |next| format!("{problem}; {next}"));
             study_run.watcher.message(&format!("fsdyno: {text}"));
             study_run.note("left-behind", Severity::Caution, text);
         }
-        study_run.watcher.looked();
     }
 
     /// Deletes what was written.
@@ -250,9 +278,9 @@ impl ObjectWork {
         let clean = format!("run `fsdyno clean {}`", self.bucket.store.url);
         // Without the right to list, all keys that the run may have written are deleted.
         let all = || keys.iter().flat_map(KeySet::all).map(|key| format!("{folder}{key}")).collect();
-        let found = self.bucket.list(&folder, false).unwrap_or_else(|_| all());
+        let found = self.bucket.list(&folder, false, &mut SilentWatcher).unwrap_or_else(|_| all());
         self.bucket
-            .remove(&folder, &keys, found)
+            .remove(&folder, &keys, found, &mut SilentWatcher)
             .map(drop)
             .map_err(|problem| Problem::new(format!("objects were left below {folder}: {problem}")).with_next(clean))
     }

@@ -11,7 +11,7 @@ use super::setup;
 use super::stream::{self, Identity, Outgoing, Stream, is_wait};
 use crate::setup::EngineSetupError;
 
-/// Time after which a request has failed, ns.
+/// Time after which a request has failed, unless the caller sets another, ns.
 const DEADLINE_NS: u64 = 30_000_000_000;
 
 /// The sentence for an answer that is not whole by then.
@@ -35,6 +35,8 @@ pub struct ObjectClient {
     pub connections: u64,
     /// The longest body of an answer that is read, bytes.
     pub body_bytes_max: usize,
+    /// Time after which a request has failed, ns.
+    pub deadline_ns: u64,
     clock: RealClock,
     /// What is known of the server.
     pub server: ObjectServerFacts,
@@ -97,6 +99,7 @@ impl ObjectClient {
             carried: 0,
             connections: 1,
             body_bytes_max: BODY_BYTES_MAX,
+            deadline_ns: DEADLINE_NS,
             clock,
             server,
         })
@@ -108,7 +111,7 @@ impl ObjectClient {
     /// # Errors
     /// A sentence: why there is no answer.
     pub fn ask(&mut self, request: &PlainRequest<'_>) -> Result<ObjectReply, String> {
-        self.ask_until(request, self.clock.now_ns() + DEADLINE_NS)
+        self.ask_until(request, self.clock.now_ns() + self.deadline_ns)
     }
 
     fn ask_until(&mut self, request: &PlainRequest<'_>, deadline_ns: u64) -> Result<ObjectReply, String> {
