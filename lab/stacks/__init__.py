@@ -5,7 +5,7 @@ from .fuse import Bindfs, Fuse
 from .guest import Dm
 from .host_filesystems import Btrfs, Loop, Overlay, Tmpfs
 from .nfs import Clients, Knfsd, Nfs
-from .s3 import CaseC, S3fs
+from .s3 import CaseC, S3fs, Store
 from .throttle import Throttle
 
 STACKS = {
@@ -15,6 +15,7 @@ STACKS = {
         Knfsd(),
         Clients(),
         S3fs(),
+        Store(),
         Loop("ext4"),
         Loop("xfs"),
         Btrfs(),

