@@ -3,7 +3,7 @@
 use fsdyno_results::Severity;
 use testkit::{Manner, ObjectServer};
 
-use crate::bench::{Bench, Ran};
+use crate::bench::{Bench, RunResult};
 
 fn line(server: &ObjectServer, words: &str) -> String {
     let host = server.host();
@@ -11,7 +11,7 @@ fn line(server: &ObjectServer, words: &str) -> String {
 }
 
 /// Writes objects of 4 KiB to a server of this kind, and reads them.
-fn read_from(bench: &Bench, manner: Manner, words: &str) -> Ran {
+fn read_from(bench: &Bench, manner: Manner, words: &str) -> RunResult {
     let server = ObjectServer::start(manner);
     for number in 0..64 {
         server.keep(&format!("/bucket/key_{}_4096", number * 4096), &[1; 4096]);
