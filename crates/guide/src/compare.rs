@@ -275,20 +275,24 @@ fn fitting_size(
         }
     }
     let (size_bytes, before) = choose_size(limit, usable, options.size_before);
-    let mib = size_bytes >> 20;
-    if before {
-        let text = format!("file size {mib} MiB per job, as in the last comparison of these paths");
-        study_run.note("size-adapted", Severity::Info, text);
-    } else if size_bytes < FILE_BYTES_MAX {
-        let why = if usable < limit {
-            "because there is no more free space".to_string()
-        } else {
-            format!("so that {slowest} can finish a turn")
-        };
-        let text = format!("file size reduced to {mib} MiB per job {why}");
-        study_run.note("size-adapted", Severity::Info, text);
+    let slowest = (usable >= limit).then_some(slowest.as_str());
+    if let Some(text) = size_words(size_bytes, before, slowest) {
+        study_run.note(crate::question_file::SIZE_ADAPTED, Severity::Info, text);
     }
     Ok(size_bytes)
+}
+
+/// What a note says of the files' size; `slowest`: the place whose speed decided it. `None`: they have the usual size.
+fn size_words(size_bytes: u64, before: bool, slowest: Option<&str>) -> Option<String> {
+    let mib = size_bytes >> 20;
+    if before {
+        return Some(format!("file size {mib} MiB per job, as in the last comparison of these paths"));
+    }
+    let why = match slowest {
+        Some(slowest) => format!("so that {slowest} can finish a turn"),
+        None => "because there is no more free space".to_string(),
+    };
+    (size_bytes < FILE_BYTES_MAX).then(|| format!("file size reduced to {mib} MiB per job {why}"))
 }
 
 /// The file size by the measured speed and the usable space, bytes, and whether it is the earlier comparison's size.
@@ -317,6 +321,29 @@ pub fn expectation(word: &str) -> Result<(String, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use testkit::draw::numbers;
+
+    /// The sizes and times in the notes are those of the lines that run.
+    #[test]
+    fn the_numbers_of_the_notes_are_those_of_the_lines() {
+        let io_mode = IoMode { engine: "libaio", direct: true };
+        for (runtime_s, size_bytes) in [(1, FILE_BYTES_MIN), (3, 64 << 20), (17, FILE_BYTES_MAX)] {
+            let options = CompareOptions { runtime_s, ..CompareOptions::default() };
+            let place = Place { name: "nfs".into(), path: "/d".into() };
+            let rules = patterns::rules(&[place], [(&io_mode, patterns::Passes::Alike)].into_iter(), &options);
+            let words =
+                patterns::line(&patterns::PATTERNS[0], (&io_mode, patterns::Passes::Alike), "/d", &options, size_bytes);
+            let of_line = |option: &str| words.iter().find_map(|word| word.strip_prefix(option)?.parse::<f64>().ok());
+            assert_eq!(numbers(&rules), [of_line("--runtime=").unwrap()], "{rules}");
+            assert!(words.iter().any(|word| word == "--direct=1") && rules.contains("; nfs: direct I/O"), "{rules}");
+            let told = [size_words(size_bytes, true, None), size_words(size_bytes, false, None)];
+            let told = told.into_iter().chain([size_words(size_bytes, false, Some("nfs"))]).flatten();
+            let sizes: Vec<Vec<f64>> = told.map(|text| numbers(&text)).collect();
+            let notes = if size_bytes < FILE_BYTES_MAX { 3 } else { 1 };
+            assert_eq!(sizes, vec![vec![of_line("--size=").unwrap() / 1_048_576.0]; notes]);
+        }
+        assert_eq!(size_words(FILE_BYTES_MAX, false, Some("nfs")), None, "the usual size needs no note");
+    }
 
     #[test]
     fn a_later_comparison_takes_the_same_size() {

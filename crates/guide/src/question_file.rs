@@ -39,11 +39,18 @@ pub(crate) fn largest(study_run: &mut StudyRun<'_>, path: &Path, asked_bytes: Op
     // A smaller file measures nothing; if even this does not fit, opening the work directory fails and says so.
     let size_bytes = (size_bytes >> 20 << 20).max(LEAST_BYTES);
     if size_bytes < wished_bytes {
-        let (done, wanted) = (size_bytes >> 20, wished_bytes >> 20);
-        let text = format!("the file has {done} MiB instead of {wanted} MiB: not enough free space");
-        study_run.note("size-adapted", Severity::Caution, text);
+        let text = smaller("the file", [size_bytes, wished_bytes], "not enough free space");
+        study_run.note(SIZE_ADAPTED, Severity::Caution, text);
     }
     size_bytes
+}
+
+/// The note on files that are smaller than was wished.
+pub(crate) const SIZE_ADAPTED: &str = "size-adapted";
+
+/// What that note says.
+pub(crate) fn smaller(what: &str, [is_bytes, wished_bytes]: [u64; 2], why: &str) -> String {
+    format!("{what} has {} MiB instead of {} MiB: {why}", is_bytes >> 20, wished_bytes >> 20)
 }
 
 /// The row that fills the file; filling ends after `limit_s`.
@@ -73,10 +80,8 @@ pub(crate) fn fill(
     let written = record.map_or(0, least_of_a_node);
     let whole = written >> 20 << 20;
     if !failed && whole < size_bytes && whole > 0 {
-        let (done, wanted) = (whole >> 20, size_bytes >> 20);
-        let text =
-            format!("the file has {done} MiB instead of {wanted} MiB: the storage wrote no more in the first seconds");
-        study_run.note("size-adapted", Severity::Info, text);
+        let text = smaller("the file", [whole, size_bytes], "the storage wrote no more in the first seconds");
+        study_run.note(SIZE_ADAPTED, Severity::Info, text);
     }
     Ok(if failed { 0 } else { whole })
 }
@@ -88,4 +93,24 @@ fn least_of_a_node(run: &RunRecord) -> u64 {
         jobs.map(|job| job.directions.write.bytes).sum::<u64>()
     };
     (0..run.nodes.len()).map(of_node).min().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsdyno_results::{JobRecord, JobSetup, Node};
+    use testkit::draw::numbers;
+
+    /// The size in the note is what the rows wrote: the least of a node, in whole MiB.
+    #[test]
+    fn the_note_has_the_size_that_was_written() {
+        let mut run = RunRecord::new("fio-3.42-test", 0);
+        run.nodes.push(Node::default());
+        run.jobs = (0..2).map(|_| JobRecord::new("fill", 1, JobSetup::default())).collect();
+        run.jobs[1].node = 1;
+        (run.jobs[0].directions.write.bytes, run.jobs[1].directions.write.bytes) = (97 << 20, (35 << 20) + 4096);
+        let whole = least_of_a_node(&run) >> 20 << 20;
+        let text = smaller("the file", [whole, 1 << 30], "the storage wrote no more in the first seconds");
+        assert_eq!(numbers(&text), [35.0, 1024.0], "{text}");
+    }
 }

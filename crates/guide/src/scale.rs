@@ -144,10 +144,9 @@ fn fill_files(
     // All files get the length of the shortest one, so that every step does the same work.
     let least = jobs().map(|job| job.directions.write.bytes >> 20 << 20).min().unwrap_or(0);
     if least < size_bytes && least > 0 {
-        let (done, wanted) = (least >> 20, size_bytes >> 20);
-        let text =
-            format!("each file has {done} MiB instead of {wanted} MiB: a node wrote no more in the first seconds");
-        study_run.note("size-adapted", Severity::Info, text);
+        let why = "a node wrote no more in the first seconds";
+        let text = question_file::smaller("each file", [least, size_bytes], why);
+        study_run.note(question_file::SIZE_ADAPTED, Severity::Info, text);
     }
     Ok(least)
 }

@@ -5,6 +5,7 @@
 mod lanes;
 pub(crate) mod shared_files;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -166,9 +167,8 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) 
         let text = match error.cause {
             // An unsupported default is no problem, as nobody asked for it.
             FileCause::Unsupported => format!(
-                "{}: this file system cannot reserve space for {}; the run may fill the disk",
-                step.job_name,
-                fsdyno_job::bytes::shown(&error.path)
+                "the filesystem of {} cannot reserve space: the run may fill the disk",
+                fsdyno_job::bytes::shown(directory_of(&error.path))
             ),
             _ => format!("{}: {error}; the run may fill the disk", step.job_name),
         };
@@ -176,6 +176,10 @@ fn lay_out_step(shared: &Shared, step: &LayoutStep, news: &Sender<LayoutEvent>) 
         let _ = news.send(LayoutEvent::Note(note));
     }
     Ok(())
+}
+
+fn directory_of(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 impl LayoutStep {

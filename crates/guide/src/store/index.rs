@@ -13,7 +13,7 @@ use fsdyno_stats::packed::{put, put_text, take, take_text};
 const NAME: &str = ".fsdyno-index";
 
 /// The first bytes of the index. The number grows with each change of [`Digest`] or of what it is made of.
-const HEAD: &[u8] = concat!("fsdyno index 3 of ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
+const HEAD: &[u8] = concat!("fsdyno index 4 of ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 
 /// Largest index that is read, bytes.
 const BYTES_MAX: u64 = 1 << 30;

@@ -110,7 +110,8 @@ fn of_wire(before: &WireCounters, after: &WireCounters) -> WireTraffic {
         exclusive: after.exclusive,
         bytes: grown(before.bytes, after.bytes),
         operations: (!after.nfs_operations.is_empty()).then_some(operations),
-        daemon_cpu_ns: pair(after.daemon_cpu_ns, before.daemon_cpu_ns),
+        // 0: shorter than a step of the clock, which is not known.
+        daemon_cpu_ns: pair(after.daemon_cpu_ns, before.daemon_cpu_ns).filter(|ns| *ns > 0),
         daemon_bytes: after
             .daemon_storage_bytes
             .zip(before.daemon_storage_bytes)

@@ -82,6 +82,9 @@ impl PatternRanking {
     }
 }
 
+/// The conclusion from too few rounds begins with this.
+const TOO_FEW: &str = "too few rounds ";
+
 fn conclusion(grid: &Grid<'_>, ranking: &Ranking, lead: Option<(usize, usize, Option<Ratio>)>) -> String {
     let name = |index: usize| &grid.targets[index];
     let (first, second, found) = match (lead, &ranking.ranks[..]) {
@@ -95,11 +98,18 @@ fn conclusion(grid: &Grid<'_>, ranking: &Ranking, lead: Option<(usize, usize, Op
     match found.difference() {
         Difference::Shown if is_ahead(&found) => format!("{} wins ({}x{of})", name(first), times(found.value)),
         // Without a winner the other place is not named.
-        Difference::TooFew => format!("too few rounds ({} {}x)", name(first), times(found.value)),
+        Difference::TooFew => format!("{TOO_FEW}({} {}x)", name(first), times(found.value)),
         Difference::Shown | Difference::NotShown => match found.interval {
             Some(interval) => format!("no difference shown: {}", times_between(&interval)),
             None => "no difference shown".to_owned(),
         },
+    }
+}
+
+impl PatternRanking {
+    /// What too few rounds have shown so far, `make (local 1.86x)`; `None`: that is not the conclusion.
+    pub(super) fn undecided(&self) -> Option<String> {
+        Some(format!("{} {}", self.name, self.conclusion.strip_prefix(TOO_FEW)?))
     }
 }
 

@@ -197,6 +197,11 @@ pub(super) fn sentence(grid: &Grid<'_>, times: &[TimeFigures], standings: &[Patt
         let rounds = counted(grid.rounds() as u64, "round");
         let of_one = |standing: &PatternRanking| format!("{}: {}", standing.name, standing.conclusion);
         let until_ended = || standings.iter().filter(|standing| !standing.with_sync);
+        let undecided: Option<Vec<String>> = until_ended().map(PatternRanking::undecided).collect();
+        if let Some(undecided) = undecided {
+            let verb = if grid.rounds() == 1 { "is" } else { "are" };
+            return Some(format!("{rounds} {verb} too few to tell a difference: {}", undecided.join("; ")));
+        }
         // Too few rounds have no interval.
         let level = if until_ended().any(|standing| standing.interval.is_some()) { ", 99 %" } else { "" };
         return Some(format!("{} ({rounds}{level})", until_ended().map(of_one).collect::<Vec<_>>().join("; ")));
@@ -257,8 +262,13 @@ fn behind(tree: &TreeRecord) -> Option<String> {
     // The daemon's own I/O is a part of the place's cost.
     let moved = wire.daemon_bytes.filter(|moved| moved.sum() > 0);
     let moved = moved.map(|moved| format!(", read {} and wrote {} itself", bytes(moved.read), bytes(moved.write)));
-    let daemon = wire.daemon_cpu_ns.map(|ns| {
-        format!("the daemon used {} of CPU{}", seconds(ns as f64 / 1e9), moved.as_deref().unwrap_or_default())
+    let daemon = (wire.daemon_cpu_ns.is_some() || moved.is_some()).then(|| {
+        // The clock of CPU time counts in steps of some ms.
+        let cpu = wire.daemon_cpu_ns.filter(|ns| *ns > 0).map_or_else(
+            || "the daemon's CPU time is not visible, or too short for its clock".to_owned(),
+            |ns| format!("the daemon used {} of CPU", seconds(ns as f64 / 1e9)),
+        );
+        format!("{cpu}{}", moved.as_deref().unwrap_or_default())
     });
     let words: Vec<String> = operations.into_iter().chain(daemon).collect();
     (!words.is_empty()).then(|| words.join(", "))

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use fsdyno_results::{Digest, Question, Trust, test_name};
-use fsdyno_stats::median;
+use fsdyno_results::{Digest, DigestTest, Question, Trust, test_name};
 use fsdyno_text::escape;
 use fsdyno_text::quantity::counted;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::history::{Test, by_round};
+use super::history::Test;
 use super::table::{Form, Table};
 
 /// One line per study, the oldest first. `baselines` maps a name to an id.
@@ -90,12 +89,12 @@ pub(super) fn ending(text: &str, columns: usize) -> String {
 const HEADLINES: [&str; 2] = [test_name::RAND_READ, test_name::SEQ_READ];
 
 /// The figure by which a run is listed, of its first place: `rand-read 67,204 IOPS`; of a series the largest, with its
-/// number: `67,204 IOPS, depth 16`. Empty: it has none.
+/// number: `67,204 IOPS, depth 16`. An invalid test has no figure here. Empty: nothing was measured.
 fn figure(study: &Digest) -> String {
-    let of = |pattern| Some((Test::of(std::slice::from_ref(study), 0, pattern)?, pattern));
+    let valid = |pattern: &str| study.test(0, pattern).filter(|test| test.trust < Trust::Invalid);
     let found = |pattern| {
-        let (test, pattern) = of(pattern)?;
-        let value = median(&by_round(study, 0, pattern, test.measure))?;
+        let test = Test::of(std::slice::from_ref(study), 0, pattern)?;
+        let value = valid(pattern)?.figure(test.measure)?;
         let shown = format!("{} {}", test.shown(value), test.unit);
         Some((
             value,
@@ -108,7 +107,8 @@ fn figure(study: &Digest) -> String {
         Question::Sweep | Question::Curve | Question::Scale => figures().max_by(|one, other| one.0.total_cmp(&other.0)),
         _ => HEADLINES.iter().find_map(|pattern| found(pattern)).or_else(|| figures().next()),
     };
-    shown.map(|(_, words)| words).unwrap_or_default()
+    let is_invalid = || patterns.iter().any(|pattern| study.test(0, pattern).is_some_and(DigestTest::was_tried));
+    shown.map(|(_, words)| words).or_else(|| is_invalid().then(|| "no valid figure".to_owned())).unwrap_or_default()
 }
 
 /// What distinguishes a test of a series from the others: `depth 16` of `randread-4k-qd16`; `None`: it is of no series.
@@ -131,13 +131,13 @@ fn places(study: &Digest) -> String {
     names.join(", ")
 }
 
-/// The worst trust of the rows, or that the study is incomplete, or that a row failed.
+/// The worst trust of the tests, or that the study is incomplete, or that a row failed.
 fn trust(study: &Digest) -> &'static str {
     match () {
         () if study.lacks_ranks => "incomplete",
         () if !study.complete => "stopped",
         () if study.failed => "failed",
-        () if study.trust == Trust::Caution => Digest::trust_word(study.tests.iter()),
+        () if study.trust == Trust::Caution && !study.tests.is_empty() => Digest::trust_word(study.tests.iter()),
         () => study.trust.word(),
     }
 }

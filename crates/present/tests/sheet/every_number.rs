@@ -8,7 +8,7 @@ use fsdyno_present::Headline;
 use fsdyno_present::export::{csv, junit, markdown, openmetrics};
 use fsdyno_present::tables::{Changes, JudgementCommand, change_in_words, history, screen};
 use fsdyno_results::evidence::Seen;
-use fsdyno_results::{DeviceWork, Digest, Latency, Question, Row, Study, TreeRecord};
+use fsdyno_results::{DeviceWork, Digest, Latency, Question, Row, Severity, Study, TreeRecord};
 use fsdyno_stats::median;
 use fsdyno_text::quantity::{bytes, latency, number};
 use serde_json::Value;
@@ -54,6 +54,15 @@ fn mixed(question: Question) -> Study {
             }
         }
     }
+    // Numbers that no figure of the answer has.
+    study.notes = vec![
+        fixture::note("rules", Severity::Info, "each round writes new files; a turn lasts 8861 s"),
+        fixture::note(
+            "size-adapted",
+            Severity::Caution,
+            "the file has 4097 MiB instead of 8263 MiB: not enough free space",
+        ),
+    ];
     if question == Question::Check {
         study.verdicts.push(verdict(&study.rows[..ROUNDS.len()]));
     }
@@ -194,6 +203,7 @@ fn known(study: &Study) -> BTreeSet<String> {
     let runs: Vec<f64> = runs.filter_map(Value::as_f64).collect();
     known.extend(runs.iter().map(|runs| runs * study.targets.len() as f64));
     // Number of tests with findings.
+    known.extend(study.notes.iter().flat_map(|note| numbers(&note.text)));
     let doubtful = tests.iter().filter(|test| test["findings"] != Value::Array(Vec::new())).count();
     known.extend(
         [1, doubtful, tests.len(), study.targets.len(), study.rows.len(), patterns(study.question).len()]
@@ -264,6 +274,12 @@ fn each_number_of_each_form_is_of_the_answer() {
                 wrong.push(format!("{:?}, {form}: {strange:?} in\n{text}", study.question));
             }
             assert!(numbers(&text).len() > 3, "{form} has figures");
+            // The whole forms say each note with its numbers.
+            let is_whole = ["wide", "sheet"].contains(&form);
+            for note in study.notes.iter().filter(|note| is_whole && note.severity > Severity::Info) {
+                let of_note = numbers(&note.text);
+                assert!(numbers(&text).windows(of_note.len()).any(|found| found == of_note), "{form}: {}", note.text);
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));

@@ -2,7 +2,7 @@
 //! study of each question; the figures are parsed from every form, and must be those of the rounds that count.
 
 use fsdyno_present::export::{csv, markdown, openmetrics};
-use fsdyno_present::tables::{Changes, JudgementCommand, history, history_json, screen, text};
+use fsdyno_present::tables::{Changes, JudgementCommand, history, history_json, runs, screen, text};
 use fsdyno_present::{Headline, TestFigures};
 use fsdyno_results::{
     Digest, Finding, Interval, JobError, JobRecord, JobSetup, Latency, PhaseRecord, Question, Row, RunRecord, Severity,
@@ -351,6 +351,9 @@ fn of_history(study: &Study, test: &TestFigures) {
     assert_eq!(of_test["figures"]["p99"].as_f64().map(|ns| ns / 1e3), test.latency_us.unwrap().p99);
     assert_eq!((&of_test["rounds"], of_test["trust"].as_str()), (&Value::from(3), Some("caution")));
     says("history", &history(std::slice::from_ref(&digest), 120), IOPS);
+    let listed = runs(std::slice::from_ref(&digest), &Default::default(), 200);
+    says("runs", &listed, IOPS);
+    assert!(listed.trim_end().ends_with(" failed"), "{listed}");
     let changes = fsdyno_results::changes(study, study, &[]);
     let shown = Changes {
         found: &changes,
@@ -381,7 +384,11 @@ fn where_no_round_counts_each_form_says_that_the_figure_is_invalid() {
             assert!(text.contains("invalid"), "{question:?}\n{text}");
         }
         assert!(openmetrics(&study).lines().any(|line| line.starts_with("fsdyno_trust{") && line.ends_with(" 2")));
-        assert_eq!(Digest::of(&study).tests[0].trust, Trust::Invalid);
+        let digest = Digest::of(&study);
+        assert_eq!(digest.tests[0].trust, Trust::Invalid);
+        let listed = runs(&[digest], &Default::default(), 200);
+        let is_bare = !listed.contains("7,310") && listed.contains("no valid figure");
+        assert!(is_bare && listed.contains("invalid"), "{question:?}\n{listed}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod bytes;
 
-use super::{Measure, NOT_EXAMINED, Question, Repeat, Row, Study, Target, TestRounds, Trust, test_name};
+use super::{Measure, NOT_EXAMINED, Question, Repeat, Study, Target, TestRounds, Trust, test_name};
 
 /// A study in short form.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Digest {
     pub lacks_ranks: bool,
     /// Whether a job or an operation failed.
     pub failed: bool,
-    /// The worst trust of all rows.
+    /// The worst trust of all tests; `Caution`: nothing was measured.
     pub trust: Trust,
     /// uname -sr.
     pub kernel: Option<String>,
@@ -75,6 +75,7 @@ impl Digest {
     pub fn of(study: &Study) -> Digest {
         let named = study.target_names().into_iter().zip(&study.targets);
         let tests = study.test_rounds().into_iter().filter(|rounds| rounds.pattern != test_name::FILL);
+        let tests: Vec<DigestTest> = tests.map(|rounds| DigestTest::of(study, rounds)).collect();
         Digest {
             id: study.id.clone(),
             question: study.question,
@@ -84,12 +85,12 @@ impl Digest {
             host_name: study.host_name.clone(),
             lacks_ranks: study.lacks_ranks(),
             failed: study.rows.iter().any(|row| row.first_error().is_some()),
-            trust: study.rows.iter().map(Row::trust).max().unwrap_or_default(),
+            trust: tests.iter().map(|test| test.trust).max().unwrap_or(Trust::Caution),
             kernel: study.host.kernel.clone(),
             cpus: study.host.cpus,
             targets: named.map(|(name, target)| DigestTarget::of(name, target)).collect(),
             rows: study.rows.len(),
-            tests: tests.map(|rounds| DigestTest::of(study, rounds)).collect(),
+            tests,
         }
     }
 

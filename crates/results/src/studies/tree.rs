@@ -98,7 +98,8 @@ pub struct WireTraffic {
     pub bytes: ReadWrite<u64>,
     /// NFS operations by kind, the most frequent first; `None`: not an NFS mount.
     pub operations: Option<Vec<WireOperation>>,
-    /// CPU time of the FUSE daemon, ns, which is a part of the cost of this storage.
+    /// CPU time of the FUSE daemon, ns, which is a part of the cost of this storage. `None`: not visible, or shorter
+    /// than a step of the clock.
     pub daemon_cpu_ns: Option<u64>,
     /// Bytes that the FUSE daemon itself read from and wrote to storage of this machine.
     pub daemon_bytes: Option<ReadWrite<u64>>,

@@ -93,7 +93,7 @@ fn a_level_is_told_with_an_interval() {
             .headline
             .unwrap()
     };
-    assert_eq!(headline(2), "command: too few rounds (a 2.00x) (2 rounds)");
+    assert_eq!(headline(2), "2 rounds are too few to tell a difference: command (a 2.00x)");
     assert!(headline(8).ends_with(" (8 rounds, 99 %)"), "{}", headline(8));
 }
 
@@ -142,6 +142,13 @@ fn the_operations_of_a_server_are_told_by_kind() {
     let tree = TreeRecord { during, ..TreeRecord::default() };
     let words = behind(&tree).unwrap();
     assert_eq!(words, "GETATTR 50, LOOKUP 40, OPEN 30, WRITE 20 and 10 others (together 300 ms of round trips)");
+    let of_daemon = |daemon_cpu_ns| {
+        let daemon = WireTraffic { daemon_cpu_ns, ..WireTraffic::default() };
+        let during = StorageTraffic { wire: Seen::Value(daemon), ..StorageTraffic::default() };
+        behind(&TreeRecord { during, ..TreeRecord::default() })
+    };
+    let too_short = "the daemon's CPU time is not visible, or too short for its clock";
+    assert_eq!((of_daemon(Some(0)).as_deref(), of_daemon(None)), (Some(too_short), None), "never 0 ns");
     let daemon = WireTraffic { daemon_cpu_ns: Some(20 * MS), ..WireTraffic::default() };
     let during = StorageTraffic { wire: Seen::Value(daemon), ..StorageTraffic::default() };
     assert_eq!((during.requests(), during.bytes()), (None, None), "a daemon counts no requests");

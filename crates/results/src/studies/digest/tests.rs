@@ -3,7 +3,7 @@
 use super::*;
 use crate::evidence::{Mount, Seen, Storage};
 use crate::record::{JobError, JobRecord, JobSetup, RunRecord};
-use crate::studies::{Finding, Lane, PhaseRecord};
+use crate::studies::{Finding, Lane, PhaseRecord, Row};
 use crate::{Severity, test_name};
 
 fn row(target: usize, pattern: &str, round: u32, ios: u64) -> Row {
@@ -76,6 +76,19 @@ fn a_digest_has_the_figures_of_the_rows() {
     assert_eq!(digest.targets[0].fstype.as_deref(), Some("ext4"));
     assert_eq!(test(0, "randread").plan, test(1, "randread").plan, "places are no part of a plan");
     assert_ne!(test(0, "randread").plan, test(1, "create").plan);
+}
+
+/// An invalid round is left out of its test, which the answer then calls caution, and so does the digest.
+#[test]
+fn the_trust_is_that_of_the_tests() {
+    let mut study = study();
+    study.rows.truncate(4);
+    study.rows.remove(2);
+    assert_eq!(Digest::of(&study).trust, Trust::Caution);
+    study.rows.remove(1);
+    assert_eq!(Digest::of(&study).trust, Trust::Invalid, "no round counts");
+    study.rows.clear();
+    assert_eq!(Digest::of(&study).trust, Trust::Caution, "nothing was measured");
 }
 
 #[test]
