@@ -258,7 +258,7 @@ impl Reader<'_> {
         }
         match name.contains('-') {
             true => error.help("option names have underscores, not dashes"),
-            false => error.help("--cmdhelp=all lists all options"),
+            false => error.help("`--cmdhelp=all` shows all options"),
         }
     }
 }

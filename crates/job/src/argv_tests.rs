@@ -113,8 +113,8 @@ fn what_getopt_takes_by_accident_is_refused() {
         assert!(errors(text).contains("fio: unrecognized option"), "{text}");
     }
     assert!(errors("-foo").contains("take it for -f"));
-    assert!(errors("--iodepht=4").contains("Did you mean iodepth?"));
-    assert!(errors("--time-based").contains("Did you mean time_based?"));
+    assert!(errors("--iodepht=4").contains("did you mean `iodepth`?"));
+    assert!(errors("--time-based").contains("did you mean `time_based`?"));
 }
 
 #[test]

@@ -57,10 +57,10 @@ impl Diagnostic {
         self
     }
 
-    /// The same error with `Did you mean NAME?`, if there is a name.
+    /// The same error with `did you mean NAME?`, if there is a name.
     pub fn did_you_mean(self, name: Option<&str>) -> Self {
         match name {
-            Some(name) => self.help(format!("Did you mean {name}?")),
+            Some(name) => self.help(format!("did you mean `{name}`?")),
             None => self,
         }
     }
@@ -85,7 +85,7 @@ impl Diagnostic {
         diagnostic.words.clone_from(&refusal.words);
         // fio lists the words of other options, but not the engines.
         if name == "ioengine" && diagnostic.words.take_if(|_| refusal.advice.is_some()).is_some() {
-            diagnostic = diagnostic.help("--enghelp lists all engines");
+            diagnostic = diagnostic.help("`--enghelp` shows all engines");
         }
         diagnostic
     }
@@ -242,7 +242,7 @@ mod tests {
         4 |   bogus=1
           |   ^^^^^^^
           |
-          = help: Did you mean bs?
+          = help: did you mean `bs`?
         fio: job x dropped
         ");
     }

@@ -59,7 +59,7 @@ pub(crate) fn engine_help(text: Option<&str>) -> Action {
     let (name, wanted) = text.split_once(',').map_or((text, None), |(name, option)| (name, Some(option)));
     let Some(engine) = EngineName::named(name) else {
         let meant = lookup::nearest(name, EngineName::all().map(EngineName::name));
-        let next = meant.map(|near| format!("  next: did you mean {near}? --enghelp lists all engines\n"));
+        let next = meant.map(|near| format!("  next: did you mean `{near}`? `--enghelp` shows all engines\n"));
         let next = next.unwrap_or_default();
         let message = format!("fio: engine {name} not loadable\nIO engine {name} not found\n{next}");
         return Action::Print { text: message, status: 1 };

@@ -160,7 +160,7 @@ fn errors_show_their_line() {
     2 | bogus=1
       | ^^^^^^^
       |
-      = help: Did you mean bs?
+      = help: did you mean `bs`?
     fio: job x dropped
     error: fio: failed parsing iodepth=0
      --> a.fio:3:1

@@ -402,7 +402,7 @@ fn the_messages_people_search_for() {
         ("--rwmixread=101", "rwmixread: max value out of range: 101 (100 max)"),
         ("--rw=ranread", "fio: failed parsing rw=ranread"),
         ("--rw=ranread", "        valid values: read       Sequential read"),
-        ("--rw=ranread", "did you mean randread?"),
+        ("--rw=ranread", "did you mean `randread`?"),
         ("--ioengine=foo", "fio: engine foo not loadable"),
         ("--ioengine=rbd", "without a filesystem"),
         ("--bs=4k-16k", "bsrange=4k-16k"),

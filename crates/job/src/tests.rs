@@ -44,7 +44,7 @@ fn answers_hold_fios_phrases() {
             "--name=x --iodepth=0 --size=1m",
             &["iodepth: min value out of range: 0 (1 min)", "fio: failed parsing iodepth=0"],
         ),
-        ("--name=x --iodepht=4 --size=1m", &["fio: unrecognized option '--iodepht=4'", "Did you mean iodepth?"]),
+        ("--name=x --iodepht=4 --size=1m", &["fio: unrecognized option '--iodepht=4'", "did you mean `iodepth`?"]),
         (
             "--name=x --rw=ranread --size=1m",
             &["fio: failed parsing rw=ranread", "        valid values: read       Sequential read"],

@@ -133,6 +133,9 @@ mod tests {
             ("help mesure", "`mesure` is no topic\ndid you mean `measure`? `fsdyno help` shows all"),
             ("baseline st", "`st` is no part of baseline\ndid you mean `set`? `fsdyno help baseline` shows all"),
             ("attribute a", "attribute needs <CLIENT>\n`fsdyno help attribute` shows all"),
+            ("runs --keep=-1", "`-1` is no value of --keep: it is not a whole number\n`fsdyno help runs` shows all"),
+            ("runs --keep -1", "`-1` is no value of --keep: it is not a whole number\n`fsdyno help runs` shows all"),
+            ("show --bogus", "show has no option `--bogus`\n`fsdyno help show` shows all"),
             ("runs --store", "--store <DIR> needs a value\n`fsdyno help runs` shows all"),
         ] {
             assert_eq!(told(line), expected);

@@ -30,7 +30,7 @@ pub(crate) struct Runs {
     #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "keep")]
     delete: Vec<String>,
     /// Keep the latest N runs and all baselines, and remove the others.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     keep: Option<usize>,
     /// One JSON document.
     #[arg(long)]

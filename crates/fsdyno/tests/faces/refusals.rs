@@ -72,12 +72,12 @@ fn a_mistake_in_fios_language_is_answered_with_what_was_meant() {
     };
     let engine = told("--ioengine=libiao");
     let lines = "fio: engine libiao not loadable\nfio: failed to load engine\n  at word 3 of the command line: \
-                 --ioengine=libiao\n  next: did you mean libaio? --enghelp lists all engines\n";
+                 --ioengine=libiao\n  next: did you mean `libaio`? `--enghelp` shows all engines\n";
     assert_eq!(engine, lines);
     let option = told("--iodepht=4");
-    assert!(option.ends_with("\n  next: Did you mean iodepth? --cmdhelp=all lists all options\n"), "{option}");
+    assert!(option.ends_with("\n  next: did you mean `iodepth`? `--cmdhelp=all` shows all options\n"), "{option}");
     let word = told("--rw=raed");
     let at = |text: &str| word.find(text).unwrap_or_else(|| panic!("no {text} in {word}"));
-    assert!(at("  next: did you mean read?\n") < at("valid values: read"), "{word}");
+    assert!(at("  next: did you mean `read`?\n") < at("valid values: read"), "{word}");
     assert!(told("--ioengine=zzzz").contains("valid values"), "where nothing is near, all are listed");
 }

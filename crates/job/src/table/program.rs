@@ -185,7 +185,7 @@ fn set_formats(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
         let Some(word) = FORMATS.iter().find(|known| **known == word) else {
             return Err(Refusal::new(format!("fio: invalid output format {name}\nfio: failed parsing output-format"))
                 .advise(match lookup::nearest(name, FORMATS.iter().copied()) {
-                    Some(near) => format!("did you mean {near}?"),
+                    Some(near) => format!("did you mean `{near}`?"),
                     None => format!("formats are {}, with commas between", FORMATS.join(", ")),
                 }));
         };

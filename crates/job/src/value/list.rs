@@ -184,7 +184,7 @@ fn error_number(item: &str) -> Result<i32, Refusal> {
     number.ok_or_else(|| {
         let refusal = Refusal::new(format!("{item} is not an error number or error name such as ENOSPC"));
         match crate::lookup::nearest(item, errno::names()) {
-            Some(near) => refusal.advise(format!("did you mean {near}?")),
+            Some(near) => refusal.advise(format!("did you mean `{near}`?")),
             None => refusal,
         }
     })

@@ -43,7 +43,7 @@ fn unknown(text: &str, head: &str, choices: &'static [Choice]) -> Refusal {
         return refusal.advise(format!("one word only: write {first}"));
     }
     match crate::lookup::nearest(head, words()) {
-        Some(near) => refusal.advise(format!("did you mean {near}?")),
+        Some(near) => refusal.advise(format!("did you mean `{near}`?")),
         None => refusal,
     }
 }
