@@ -42,7 +42,7 @@ pub struct CheckOptions {
     pub profiles: Vec<String>,
     /// What is made shorter than the vendor's test.
     pub shortening: Shortening,
-    /// Measuring time after which an undecided test is not repeated any more, s; `None`: three times the test's, and at
+    /// Measuring time after which an undecided test is not repeated any more, s; `None`: six times its first run, and at
     /// least 30 s.
     pub cap_s: Option<u64>,
     /// The tier that was bought, or the planned size: its figures are judged, others are references.

@@ -47,7 +47,7 @@ pub(crate) struct Check {
     /// references.
     #[arg(long, value_name = "NAME")]
     tier: Option<String>,
-    /// Stop repeating an undecided test after N seconds of measuring [default: three times the test, at least 30; 9
+    /// Stop repeating an undecided test after N seconds of measuring [default: six times its first run, at least 30; 9
     /// with --quick].
     #[arg(long, value_name = "N")]
     cap_seconds: Option<u64>,
