@@ -310,11 +310,11 @@ pub fn before_last(word: &str) -> Option<usize> {
 /// When it cannot be read or is neither.
 pub fn read(path: &Path) -> Result<Study, Problem> {
     let text = read_text(path, RUN_BYTES_MAX).map_err(|error| unreadable(path, &error))?;
-    Study::from_json(&text).map_err(|error| Problem::new(format!("{}: {error}", path.display())))
+    Study::from_json(&text).map_err(|error| Problem::new(format!("{}: {error}", path.display())).about(path))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::new(format!("cannot read {}: {}", path.display(), reason(error)))
+    Problem::new(format!("cannot read {}: {}", path.display(), reason(error))).about(path)
 }
 
 #[cfg(test)]

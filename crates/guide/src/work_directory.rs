@@ -79,9 +79,18 @@ impl WorkDirectory {
         need: SpaceNeeds,
         control: &Arc<Control>,
     ) -> Result<WorkDirectory, Problem> {
+        WorkDirectory::make_below(path, expected, need, control).map_err(|problem| problem.about(path))
+    }
+
+    fn make_below(
+        path: &Path,
+        expected: Option<&str>,
+        need: SpaceNeeds,
+        control: &Arc<Control>,
+    ) -> Result<WorkDirectory, Problem> {
         let need = need.times(control.ranks());
         let facts = fsdyno_probe::path_facts(path);
-        check_place(path, &facts).map_err(|problem| problem.about(path))?;
+        check_place(path, &facts)?;
         if let Some(expected) = expected {
             check_type(path, &facts, expected)?;
         }
@@ -287,7 +296,7 @@ pub fn type_matches(fstype: &str, expected: &str) -> bool {
 /// # Errors
 /// When it is on another one, for example because nothing is mounted on the mount point.
 pub fn expect_type(path: &Path, expected: &str) -> Result<(), Problem> {
-    check_type(path, &fsdyno_probe::path_facts(path), expected)
+    check_type(path, &fsdyno_probe::path_facts(path), expected).map_err(|problem| problem.about(path))
 }
 
 fn check_type(path: &Path, facts: &PathFacts, expected: &str) -> Result<(), Problem> {

@@ -223,13 +223,16 @@ fn trust(tests: &[TestFigures], findings: &[FindingGroup]) -> TrustLine {
     let (left_out, runs) =
         answered().fold((0, 0), |sum, test| (sum.0 + test.left_out, sum.1 + test.runs + test.left_out));
     if left_out > 0 {
-        why.push(format!("{left_out} of {runs} runs are invalid or failed, and left out"));
+        let verb = if left_out == 1 { "is" } else { "are" };
+        why.push(format!("{left_out} of {runs} runs {verb} invalid or failed, and left out"));
     }
     let against = || findings.iter().filter(|found| found.is_against());
     if tests.iter().any(|test| test.target != tests[0].target) {
         why.extend(titles(against()));
     } else {
-        why.extend(found::in_short(against()));
+        // A test of which only some rounds are invalid is not invalid.
+        let is_invalid = |name: &str| tests.iter().any(|test| test.name == name && test.trust == Trust::Invalid);
+        why.extend(found::in_short(against(), &is_invalid));
     }
     let unexamined = tests.iter().filter(|test| test.is_unexamined()).count();
     if unexamined > 0 {

@@ -28,6 +28,7 @@ pub use runs::{runs, runs_json};
 pub use screen::screen;
 pub(crate) use sentence::incomplete;
 pub use sentence::summary;
+pub(crate) use table::with_joined_units;
 
 use fsdyno_results::evidence::{InMemory, Storage, StorageClass};
 use fsdyno_results::{Question, Severity, Study, Target};

@@ -27,5 +27,6 @@ impl AnswerFile {
 
 fn cannot_write(option: &str, path: &Path, error: &std::io::Error) -> Problem {
     Problem::new(format!("{option}: cannot write {}: {error}", path.display()))
+        .about(path)
         .with_next("name a file in a directory that you can write")
 }

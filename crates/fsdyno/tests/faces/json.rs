@@ -229,6 +229,9 @@ fn what_is_refused_is_a_document_too() {
         assert_eq!(document["summary"]["error"]["code"], 2, "{words}: {document}");
         let told = document["summary"]["error"]["sentence"].as_str().unwrap_or_default();
         assert!(told.contains(what) && ran.stderr.contains(what), "{words}: {ran:?}");
+        let path = &document["summary"]["error"]["path"];
+        let is_named = path.as_str().is_some_and(|path| path.ends_with("missing"));
+        assert!(is_named || !words.ends_with(" missing"), "{words}: {document}");
     }
 }
 

@@ -75,7 +75,7 @@ pub fn clean(path: &Path, options: CleanOptions, watcher: &mut dyn Watcher) -> R
     watcher.looks(path);
     let found = clean_below(path, options, watcher);
     watcher.looked();
-    found
+    found.map_err(|problem| problem.about(path))
 }
 
 /// Removes this work directory of a killed run; `None`: it does not exist.

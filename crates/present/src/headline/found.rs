@@ -68,8 +68,11 @@ impl FindingGroup {
 }
 
 /// The findings in short, each kind once with the number of its tests: `4 of 9 tests: CPU contention: I/O threads
-/// waited for a CPU`. Where only some of the tests have it with the greater severity, their number is given.
-pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a FindingGroup>) -> Vec<String> {
+/// waited for a CPU`. Where it makes only some of the tests invalid, their number is given.
+pub(super) fn in_short<'a>(
+    findings: impl Iterator<Item = &'a FindingGroup>,
+    is_invalid: &dyn Fn(&str) -> bool,
+) -> Vec<String> {
     let mut kinds: Vec<(&FindingGroup, Vec<&str>)> = Vec::new();
     for found in findings {
         let index = kinds.iter().position(|(first, _)| first.id == found.id).unwrap_or_else(|| {
@@ -88,10 +91,10 @@ pub(super) fn in_short<'a>(findings: impl Iterator<Item = &'a FindingGroup>) -> 
         if first.of_tests == 1 {
             return within(&first.title);
         }
-        let graver = if first.tests.len() < tests.len() {
-            format!(", {} of them {}", first.tests.len(), first.word())
-        } else {
-            String::new()
+        let is_graver = |test: &&String| first.severity == Severity::Invalid && is_invalid(test);
+        let graver = match first.tests.iter().filter(is_graver).count() {
+            count if (1..tests.len()).contains(&count) => format!(", {count} of them invalid"),
+            _ => String::new(),
         };
         format!("{}{graver}: {}", counted(tests.len(), first.of_tests), within(&first.title))
     };
@@ -232,7 +235,10 @@ mod tests {
             next: String::new(),
         };
         let both = [found(Severity::Invalid, &["read", "write"]), found(Severity::Caution, &["write", "randread"])];
-        assert_eq!(in_short(both.iter()), ["3 of 8 tests, 2 of them invalid: a cache answered"]);
+        let told = |invalid: &[&str]| in_short(both.iter(), &|test| invalid.contains(&test));
+        assert_eq!(told(&["read", "write", "rename"]), ["3 of 8 tests, 2 of them invalid: a cache answered"]);
+        assert_eq!(told(&["write"]), ["3 of 8 tests, 1 of them invalid: a cache answered"]);
+        assert_eq!(told(&[]), ["3 of 8 tests: a cache answered"], "their invalid rounds are left out");
         assert_eq!(counted(2, 2), "both tests");
     }
 }

@@ -8,12 +8,15 @@ use super::{glance, tiles, verdicts};
 use crate::headline::{Headline, Step, figures};
 use crate::quantity::{counted, shortened};
 use crate::summary::{Grid, Line};
+use crate::tables::with_joined_units;
 
 pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     let study = grid.study;
     html! {
         section.answer aria-labelledby=(place.id("answer")) {
-            p.lead id=(place.id("answer")) { (headline.headline.clone().unwrap_or_else(|| in_short(grid, headline))) }
+            p.lead id=(place.id("answer")) {
+                (with_joined_units(&headline.headline.clone().unwrap_or_else(|| in_short(grid, headline))))
+            }
             (tiles::of(grid, headline))
             (glance::table(grid, headline))
             (verdicts::list(&headline.verdicts))
@@ -31,7 +34,11 @@ pub(super) fn why(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Mark
     if sentences.is_empty() {
         return html! {};
     }
-    place.section("why", "Behind the figures", html! { ul.why { @for sentence in sentences { li { (sentence) } } } })
+    place.section(
+        "why",
+        "Behind the figures",
+        html! { ul.why { @for sentence in sentences { li { (with_joined_units(sentence)) } } } },
+    )
 }
 
 /// A sentence on what the study contains, where the question has no headline.
@@ -82,10 +89,10 @@ fn short_lines(headline: &Headline, study: &Study) -> Markup {
     let next: Vec<&Step> = headline.next.iter().filter(|step| !is_sheet(step)).collect();
     html! {
         dl.short {
-            @for (label, words) in &beside { div { dt { (label) } dd { (words) } } }
-            div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (headline.trust.reasons(KINDS)) } }
+            @for (label, words) in &beside { div { dt { (label) } dd { (with_joined_units(words)) } } }
+            div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (with_joined_units(&headline.trust.reasons(KINDS))) } }
             @if !headline.limits.is_empty() { div { dt { "limited by" }
-                @for limit in &headline.limits { dd { (limit) } } } }
+                @for limit in &headline.limits { dd { (with_joined_units(limit)) } } } }
             @if !next.is_empty() && study.question != Question::Fio { div { dt { "next" } @for step in next {
                 dd { (step.what) @if let Some(command) = &step.command { ": " code { (unbroken(command)) } } } } } }
         }

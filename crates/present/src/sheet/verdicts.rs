@@ -9,13 +9,14 @@ use super::table::{Table, TableRow};
 use crate::headline::VerdictLine;
 use crate::headline::verdict::{distinct_verdicts, figure, margin};
 use crate::summary::Grid;
+use crate::tables::with_joined_units;
 
 /// One line for each requirement.
 pub(super) fn list(lines: &[VerdictLine]) -> Markup {
     html! {
         @if !lines.is_empty() { ul.verdicts { @for (line, words) in distinct_verdicts(lines) { li {
             (badge(line.verdict))
-            span { (words) " " code { (line.profile) } }
+            span { (with_joined_units(&words)) " " code { (line.profile) } }
         } } } }
     }
 }

@@ -137,6 +137,11 @@ fn unbroken(sentence: &str) -> Vec<String> {
     words
 }
 
+/// The sentence for forms that break lines themselves: a unit stays with its number.
+pub(crate) fn with_joined_units(sentence: &str) -> String {
+    unbroken(sentence).iter().map(|word| word.replace(' ', "\u{a0}")).collect::<Vec<_>>().join(" ")
+}
+
 /// Whether columns of these widths fit beside each other.
 fn fit(least: &[usize], columns: usize) -> bool {
     least.iter().map(|least| least + PADDING).sum::<usize>() <= columns + PADDING
@@ -445,5 +450,6 @@ mod tests {
         assert_eq!(wrapped("of 95 %: 3", 7, 0), "of\n95 %: 3\n");
         assert_eq!(wrapped("a mean of 1.42 ms)", 15, 0), "a mean of\n1.42 ms)\n");
         assert_eq!(wrapped("of all 2 s and of s", 9, 0), "of all\n2 s and\nof s\n");
+        assert_eq!(with_joined_units("mean 224 µs), of 9 tests"), "mean 224\u{a0}µs), of 9 tests");
     }
 }
