@@ -17,10 +17,18 @@ pub struct ObjectTally {
     pub server: String,
     /// The address that was connected to.
     pub address: String,
+    /// Number of addresses that the server's name has, of the same family.
+    pub resolved: u64,
+    /// Seconds by which the server's clock is ahead of that of this machine; `None`: no answer had a date.
+    pub ahead_s: Option<i64>,
     /// Version and cipher of TLS; `None`: nothing is encrypted.
     pub tls: Option<String>,
     /// Signatures cover the bodies.
     pub signs_bodies: bool,
+    /// Time to hash bodies and to sign, ns; `None`: bodies are not signed.
+    pub sign_ns: Option<u64>,
+    /// Time to encrypt and to decrypt, ns; `None`: nothing is encrypted.
+    pub tls_ns: Option<u64>,
     /// Until the connection stood, ns.
     pub connect_ns: u64,
     /// Until TLS stood behind it, ns; `None`: there is none.
@@ -47,8 +55,12 @@ impl ObjectTally {
         ObjectTally {
             server,
             address: String::new(),
+            resolved: 0,
+            ahead_s: None,
             tls: None,
             signs_bodies: false,
+            sign_ns: None,
+            tls_ns: None,
             connect_ns: 0,
             handshake_ns: None,
             reconnects: 0,

@@ -15,10 +15,23 @@ pub struct ObjectRecord {
     pub server: String,
     /// The addresses that were connected to.
     pub addresses: Vec<String>,
+    /// Number of addresses that the server's name had, of the same family; `None`: not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<u64>,
+    /// Seconds by which the server's clock was ahead of this machine's, exact to a second or two; `None`: its first answers
+    /// had no date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead_s: Option<i64>,
     /// Version and cipher of TLS; `None`: nothing was encrypted.
     pub tls: Option<String>,
     /// Signatures covered the bodies.
     pub signs_bodies: bool,
+    /// Time to hash bodies and to sign, ns; `None`: signatures left them out, or there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sign_ns: Option<u64>,
+    /// Time to encrypt and to decrypt, without the handshake, ns; `None`: nothing was encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls_ns: Option<u64>,
     /// Longest time until a connection stood, ns, before the clock started.
     pub connect_ns: u64,
     /// Longest time until TLS stood behind it, ns; `None`: there was none.
@@ -47,8 +60,12 @@ impl ObjectRecord {
         let ObjectRecord {
             server: _,
             addresses,
+            resolved,
+            ahead_s,
             tls: _,
             signs_bodies: _,
+            sign_ns,
+            tls_ns,
             connect_ns,
             handshake_ns,
             reconnects,
@@ -63,8 +80,14 @@ impl ObjectRecord {
         addresses.extend(other.addresses.iter().cloned());
         addresses.sort_unstable();
         addresses.dedup();
+        *resolved = (*resolved).max(other.resolved);
+        // The clock that is the farthest away.
+        *ahead_s = [*ahead_s, other.ahead_s].into_iter().flatten().max_by_key(|ahead_s| ahead_s.unsigned_abs());
         *connect_ns = (*connect_ns).max(other.connect_ns);
         *handshake_ns = (*handshake_ns).max(other.handshake_ns);
+        for (sum, more) in [(sign_ns, other.sign_ns), (tls_ns, other.tls_ns)] {
+            *sum = sum.map_or(more, |sum| Some(sum.saturating_add(more.unwrap_or(0))));
+        }
         *reconnects += other.reconnects;
         *reconnect_ns += other.reconnect_ns;
         other.statuses.iter().for_each(|(status, count)| *statuses.entry(*status).or_default() += count);

@@ -36,6 +36,8 @@ pub enum Manner {
     Locks,
     /// Keeps what is written; its clock shows the year 1994.
     OldClock,
+    /// Keeps what is written; its answers have this date.
+    Dated(&'static str),
     /// Keeps what is written, and lets nobody list a bucket or ask for its state.
     Tacit,
     /// Keeps what is written; each request that this number divides is refused (503), because there are too many.
@@ -110,7 +112,12 @@ fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ObjectServer {
     /// On a free port of this machine.
     pub fn start(manner: Manner) -> ObjectServer {
-        ObjectServer::begin(manner, None)
+        ObjectServer::begin("127.0.0.1:0", manner, None)
+    }
+
+    /// The same on all addresses of this machine.
+    pub fn start_on_all_addresses(manner: Manner) -> ObjectServer {
+        ObjectServer::begin("0.0.0.0:0", manner, None)
     }
 
     /// The same with TLS; `folder` has `key.pem` and `certificate.pem`.
@@ -124,11 +131,11 @@ impl ObjectServer {
             .with_no_client_auth()
             .with_single_cert(vec![certificate], key)
             .expect("a certificate with its key");
-        ObjectServer::begin(manner, Some(Arc::new(config)))
+        ObjectServer::begin("127.0.0.1:0", manner, Some(Arc::new(config)))
     }
 
-    fn begin(manner: Manner, tls: Option<Arc<ServerConfig>>) -> ObjectServer {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    fn begin(at: &str, manner: Manner, tls: Option<Arc<ServerConfig>>) -> ObjectServer {
+        let listener = TcpListener::bind(at).expect("a port");
         let address = listener.local_addr().expect("a bound socket");
         let shared = Arc::new(Shared {
             manner,
@@ -355,9 +362,13 @@ impl Shared {
             to.write_all(&body)?;
             return Ok(true);
         }
-        if self.manner == Manner::OldClock {
-            let date = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\nServer: old";
-            write!(to, "HTTP/1.1 {status} Word\r\n{date}\r\nContent-Length: {}\r\n\r\n", body.len())?;
+        if let Manner::OldClock | Manner::Dated(_) = self.manner {
+            let date = if let Manner::Dated(date) = self.manner { date } else { "Sun, 06 Nov 1994 08:49:37 GMT" };
+            write!(
+                to,
+                "HTTP/1.1 {status} Word\r\nDate: {date}\r\nServer: old\r\nContent-Length: {}\r\n\r\n",
+                body.len()
+            )?;
             to.write_all(&body)?;
             return Ok(true);
         }

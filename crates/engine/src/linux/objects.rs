@@ -16,7 +16,9 @@ use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
 use fsdyno_job::Direction;
-use fsdyno_object::{Body, Chunks, HEAD_BYTES_MAX, Method, ObjectRequest, Requests, ResponseHead, error_code};
+use fsdyno_object::{
+    Body, Chunks, HEAD_BYTES_MAX, Method, ObjectRequest, Requests, ResponseHead, epoch_s_of_date, error_code, field_of,
+};
 use fsdyno_os::clock::Clock;
 use fsdyno_os::errno::EINVAL;
 use fsdyno_workload::{Op, OpKind};
@@ -101,10 +103,12 @@ impl Objects {
         let endpoint = setup::endpoint(options)?;
         let requests = Requests::new(options, &endpoint, setup::key(options)?);
         let (paths, identity) = (setup::paths(setup)?, setup::identity(options, &endpoint)?);
-        let (address, connected) = setup::connect(&endpoint, identity.as_ref(), &setup.clock)?;
+        let setup::Reached { address, resolved, connected } =
+            setup::connect(&endpoint, identity.as_ref(), &setup.clock)?;
         let mut tally = ObjectTally::new(endpoint.authority);
-        tally.address = address.to_string();
+        (tally.address, tally.resolved) = (address.to_string(), resolved);
         tally.signs_bodies = requests.signs_bodies();
+        tally.sign_ns = tally.signs_bodies.then_some(0);
         tally.tls = connected.stream.cipher();
         tally.connect_ns = connected.connect_ns;
         tally.handshake_ns = connected.handshake_ns;
@@ -190,7 +194,11 @@ impl Objects {
         let epoch_s = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
         let mut head = std::mem::take(&mut self.head);
         let path = &self.paths[op.file as usize];
+        let sign_began_ns = self.tally.sign_ns.map(|_| self.clock.now_ns());
         self.requests.write_head(&mut head, &ObjectRequest { path, ..request }, epoch_s);
+        if let (Some(sum), Some(began_ns)) = (&mut self.tally.sign_ns, sign_began_ns) {
+            *sum += self.clock.now_ns().saturating_sub(began_ns);
+        }
         self.head = head;
         self.come = 0;
         self.document.clear();
@@ -256,6 +264,9 @@ impl Objects {
         self.come += bytes;
         self.progress = Progress::Answering { times };
         let Some(head) = ResponseHead::parse(&self.inbox[..self.come]).map_err(Trouble::Answer)? else { return Ok(()) };
+        if self.carried == 0 && self.tally.ahead_s.is_none() {
+            self.compare_clocks(head.head_bytes);
+        }
         let is_object = op.kind == OpKind::Read && matches!(head.status, 200 | 206);
         if let (true, Body::Bytes(length)) = (is_object, head.body)
             && length != op.length
@@ -267,6 +278,14 @@ impl Objects {
         self.progress =
             Progress::Body { times, answer: Answer { head, chunks: Chunks::default(), come: 0, is_object } };
         Ok(())
+    }
+
+    /// Keeps how far the server's clock is ahead, if the head of its first answer has a date.
+    #[cold]
+    fn compare_clocks(&mut self, head_bytes: usize) {
+        let there_s = field_of(&self.inbox[..head_bytes], "date").and_then(epoch_s_of_date);
+        let here_s = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+        self.tally.ahead_s = there_s.map(|there_s| there_s as i64 - here_s as i64);
     }
 
     /// The connection ended before an answer. If it had carried answers, the server closed it while it was idle, and the
@@ -372,6 +391,9 @@ impl Objects {
         ];
         self.tally.answered(direction, status, phases_ns);
         self.carried += 1;
+        if let Some(ns) = self.stream.as_mut().and_then(Stream::take_tls_ns) {
+            *self.tally.tls_ns.get_or_insert(0) += ns;
+        }
         // Bytes behind the answer belong to no request: the connection is closed.
         if !answer.head.keeps_alive || self.come > 0 {
             self.stream = None;

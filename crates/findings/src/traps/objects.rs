@@ -2,11 +2,15 @@
 //! them.
 
 mod answers;
+pub(crate) mod checksum_cost;
+pub(crate) mod client_bound;
+pub(crate) mod clock_skew;
 pub(crate) mod delayed_ack;
 pub(crate) mod first_byte_only;
 pub(crate) mod hot_object;
 pub(crate) mod no_keep_alive;
 pub(crate) mod object_missing;
+pub(crate) mod one_endpoint;
 pub(crate) mod refused;
 
 use super::{Trap, seen};
@@ -18,4 +22,8 @@ pub(super) const ALL: &[Trap] = &[
     seen(&hot_object::EXPLANATION, hot_object::find),
     seen(&first_byte_only::EXPLANATION, first_byte_only::find),
     seen(&delayed_ack::EXPLANATION, delayed_ack::find),
+    seen(&clock_skew::EXPLANATION, clock_skew::find),
+    seen(&one_endpoint::EXPLANATION, one_endpoint::find),
+    seen(&checksum_cost::EXPLANATION, checksum_cost::find),
+    seen(&client_bound::EXPLANATION, client_bound::find),
 ];

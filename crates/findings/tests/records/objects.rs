@@ -125,3 +125,46 @@ fn a_delayed_acknowledgement_has_its_time() {
     large.setup.block_sizes.read = (MIB, MIB);
     assert_eq!(delayed(large), None);
 }
+
+#[test]
+fn clocks_are_compared_where_answers_have_a_date() {
+    let ahead = |ahead_s| severity("clock-skew", worker(1, move |object| object.ahead_s = ahead_s));
+    assert_eq!(ahead(None), None);
+    assert_eq!([59, -59].map(|ahead_s| ahead(Some(ahead_s))), [None; 2]);
+    assert_eq!([60, -899].map(|ahead_s| ahead(Some(ahead_s))), [Some(Severity::Info); 2]);
+    assert_eq!([900, i64::MIN].map(|ahead_s| ahead(Some(ahead_s))), [Some(Severity::Caution); 2]);
+}
+
+#[test]
+fn one_address_of_several_is_told() {
+    let at = |address: &'static str, resolved| {
+        worker(16, move |object| (object.addresses, object.resolved) = (vec![address.to_owned()], resolved))
+    };
+    let told = |workers| found("one-endpoint", workers).map(|(severity, _)| severity);
+    assert_eq!(told(vec![at("a", Some(2)), at("a", Some(2))]), Some(Severity::Caution));
+    assert_eq!(told(vec![at("a", Some(2)), at("b", Some(2))]), None);
+    assert_eq!(told(vec![at("a", Some(1)), at("a", Some(1))]), None);
+    assert_eq!(told(vec![at("a", None), at("a", None)]), None);
+    // One worker has one connection.
+    assert_eq!(told(vec![at("a", Some(2))]), None);
+}
+
+#[test]
+fn the_clients_own_work_is_weighed_against_its_time() {
+    let with = |cpu_s: u64, waited_s: u64, sign_s: Option<u64>| {
+        let mut job = worker(1 << 20, |object| object.sign_ns = sign_s.map(|s| s * 1_000_000_000));
+        (job.user_ns, job.run_queue_wait_ns) = (cpu_s * 1_000_000_000, Some(waited_s * 1_000_000_000));
+        job
+    };
+    // Ten seconds.
+    assert_eq!(severity("client-bound", with(9, 0, None)), Some(Severity::Caution));
+    assert_eq!(severity("client-bound", with(8, 0, None)), None);
+    assert_eq!(severity("client-bound", with(8, 2, None)), Some(Severity::Caution));
+    let (_, cause) = found("client-bound", vec![with(10, 0, Some(3))]).expect("it is busy");
+    assert!(cause.contains("TLS took 0 % of the time, hashes and signatures 30 %"), "{cause}");
+    assert_eq!(severity("checksum-cost", with(1, 0, Some(1))), Some(Severity::Caution));
+    assert_eq!(severity("checksum-cost", with(1, 0, None)), None);
+    let mut ramp = with(1, 0, Some(1));
+    ramp.plan.ramp_ms = 1_000;
+    assert_eq!(severity("checksum-cost", ramp), None);
+}

@@ -30,7 +30,7 @@ pub(super) fn answer(place: &Place, in_json: bool, expected: Option<&str>) -> u8
 }
 
 fn page(shown: &str, facts: &StoreFacts) -> String {
-    let mut page = fsdyno_present::Page::new(shown, 12, columns());
+    let mut page = fsdyno_present::Page::new(shown, 14, columns());
     let mut line = |name: &str, text: String| page.line(name, &text);
     line("server", format!("{} ({}), {} style, region {}", facts.server, facts.address, facts.style, facts.region));
     line("program", words(&facts.program));

@@ -18,6 +18,7 @@ mod output;
 mod progress;
 mod records;
 mod refusals;
+mod rights;
 mod same_face;
 mod settings;
 mod signals;

@@ -295,7 +295,17 @@ const OTHERS: [(&str, &[&str]); 6] = [
     ("commands", &["left-running", "work-differs", "wrote-elsewhere"]),
     (
         "answers of a server of objects",
-        &["delayed-ack", "first-byte-only", "hot-object", "no-keep-alive", "object-missing"],
+        &[
+            "checksum-cost",
+            "client-bound",
+            "clock-skew",
+            "delayed-ack",
+            "first-byte-only",
+            "hot-object",
+            "no-keep-alive",
+            "object-missing",
+            "one-endpoint",
+        ],
     ),
     (
         "what lies where, syncs, requests for names, a link's speed, jobs on one file",

@@ -1,6 +1,8 @@
 //! What the answers of a server of objects say against the number.
 
-use fsdyno_results::Severity;
+use std::process::Command;
+
+use fsdyno_results::{RunRecord, Severity};
 use testkit::{Manner, ObjectServer};
 
 use crate::bench::{Bench, RunResult};
@@ -110,4 +112,73 @@ fn a_store_that_gets_faster_during_the_run_is_told() {
     rises.caught("drift", Severity::Caution);
     assert!(rises.one("drift").cause.contains("rose"), "{}", rises.one("drift").cause);
     read_from(&bench, Manner::WarmsUp(0), "--time_based --runtime=12").honest("drift");
+}
+
+#[test]
+fn a_server_with_another_time_is_told() {
+    let Some(bench) = Bench::new() else { return };
+    read_from(&bench, Manner::OldClock, "").caught("clock-skew", Severity::Caution);
+    let now = jiff::Timestamp::now().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+    let right = read_from(&bench, Manner::Dated(now.leak()), "");
+    right.honest("clock-skew");
+    assert!(right.record.jobs[0].object.as_ref().is_some_and(|object| object.ahead_s.is_some()), "it was looked at");
+}
+
+/// Reads with two workers from a server whose name has two addresses of this machine; `None`: its name cannot be changed
+/// here.
+fn read_by_name(bench: &Bench, server: &ObjectServer) -> Option<RunResult> {
+    let hosts = bench.path("hosts");
+    std::fs::write(&hosts, "127.0.0.1 two.example\n127.0.0.2 two.example\n").expect("a file");
+    let words = line(server, "--rw=read --bs=4k --numjobs=2 --findings=all --record=record.json");
+    let words =
+        words.replace(&server.host(), &format!("two.example:{}", server.port())).replace("--size=4m", "--size=256k");
+    let mut command = Command::new("unshare");
+    let script = "mount --bind \"$1\" /etc/hosts && shift && exec \"$@\"";
+    command.args(["-rm", "sh", "-c", script, "sh"]).arg(&hosts).arg(testkit::program()).arg("fio");
+    let output = command.args(words.split(' ')).current_dir(bench.path("")).output().ok()?;
+    let saved = std::fs::read_to_string(bench.path("record.json")).ok()?;
+    std::fs::remove_file(bench.path("record.json")).expect("it was there");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    let record = RunRecord::from_json(&saved).expect("a record");
+    Some(RunResult { record, stdout: text(output.stdout), stderr: text(output.stderr) })
+}
+
+#[test]
+fn one_address_of_two_that_serves_all_is_told() {
+    let Some(bench) = Bench::new() else { return };
+    let keep = |server: &ObjectServer| {
+        (0..64).for_each(|number| server.keep(&format!("/bucket/key_{}_4096", number * 4096), &[1; 4096]));
+    };
+    let (one, both) = (ObjectServer::start(Manner::Honest), ObjectServer::start_on_all_addresses(Manner::Honest));
+    [&one, &both].into_iter().for_each(keep);
+    let Some(alone) = read_by_name(&bench, &one) else { return testkit::skip("no namespace with names of its own") };
+    alone.caught("one-endpoint", Severity::Caution);
+    read_by_name(&bench, &both).expect("as before").honest("one-endpoint");
+}
+
+#[test]
+fn hashes_that_take_a_part_of_the_time_are_told() {
+    let Some(bench) = Bench::new() else { return };
+    let server = ObjectServer::start(Manner::Honest);
+    let put = |words: &str| {
+        let words = format!("--rw=write --bs=8m --time_based --runtime=2 {words}");
+        bench.run(&line(&server, &words).replace("--size=4m", "--size=32m"))
+    };
+    let signed = put("--http_mode=s3 --http_s3_keyid=AKID --http_s3_key=secret");
+    signed.caught("checksum-cost", Severity::Caution);
+    put("").honest("checksum-cost");
+}
+
+#[test]
+fn a_client_that_is_the_limit_is_told() {
+    let Some(bench) = Bench::new() else { return };
+    let server = ObjectServer::start(Manner::Honest);
+    // Its checksums take fifty times as long as the server does.
+    let words = line(&server, "--rw=write --bs=2m --verify=sha3-512 --do_verify=0");
+    let words = words.replace("--size=4m", "--size=48m");
+    // The server has no CPU of its own: where other programs have it, the client waits for it, and is not the limit.
+    let mut tries = (0..5).map(|_| bench.run(&words));
+    let busy = tries.find(|ran| ran.find("client-bound").is_some()).expect("one of five runs is the client's");
+    busy.caught("client-bound", Severity::Caution);
+    read_from(&bench, Manner::WarmsUp(0), "--time_based --runtime=1").honest("client-bound");
 }

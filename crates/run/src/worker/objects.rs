@@ -10,8 +10,12 @@ pub(super) fn record_of(tally: &ObjectTally, messages: &mut Vec<String>) -> Obje
     ObjectRecord {
         server: tally.server.clone(),
         addresses: vec![tally.address.clone()],
+        resolved: Some(tally.resolved),
+        ahead_s: tally.ahead_s,
         tls: tally.tls.clone(),
         signs_bodies: tally.signs_bodies,
+        sign_ns: tally.sign_ns,
+        tls_ns: tally.tls_ns,
         connect_ns: tally.connect_ns,
         handshake_ns: tally.handshake_ns,
         reconnects: tally.reconnects,

@@ -82,7 +82,8 @@ impl ObjectClient {
         let key = setup::key(options).map_err(|_| no_key.to_owned())?;
         let endpoint = setup::endpoint(options).map_err(reason)?;
         let identity = setup::identity(options, &endpoint).map_err(reason)?;
-        let (address, connected) = setup::connect(&endpoint, identity.as_ref(), &clock).map_err(reason)?;
+        let setup::Reached { address, connected, .. } =
+            setup::connect(&endpoint, identity.as_ref(), &clock).map_err(reason)?;
         let server = ObjectServerFacts {
             name: endpoint.authority.clone(),
             address: address.to_string(),

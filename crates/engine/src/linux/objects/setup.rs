@@ -4,6 +4,7 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fsdyno_job::{EngineName, ObjectDialect, ObjectOptions};
 use fsdyno_object::{Credentials, Endpoint, encoded_path};
@@ -69,12 +70,24 @@ pub(super) fn identity(options: &ObjectOptions, endpoint: &Endpoint) -> Result<O
     Ok(Some((config, name)))
 }
 
-/// Connects to the first address of the server that answers.
+/// A connection to a server whose name may have several addresses.
+pub(super) struct Reached {
+    pub(super) address: SocketAddr,
+    /// Number of addresses that the name has, of the same family.
+    pub(super) resolved: u64,
+    pub(super) connected: Connected,
+}
+
+/// Number of connections of this process: each begins with the next address of the name.
+static DEALT: AtomicUsize = AtomicUsize::new(0);
+
+/// Connects to an address of the server that answers. Workers take its addresses in turn, as each of them may be another
+/// machine.
 pub(super) fn connect(
     endpoint: &Endpoint,
     identity: Option<&Identity>,
     clock: &RealClock,
-) -> Result<(SocketAddr, Connected), EngineSetupError> {
+) -> Result<Reached, EngineSetupError> {
     let refused = |call, error: io::Error| EngineSetupError::Refused {
         engine: EngineName::Http,
         call,
@@ -85,11 +98,15 @@ pub(super) fn connect(
         },
     };
     let host = (endpoint.host.as_str(), endpoint.port);
-    let addresses = host.to_socket_addrs().map_err(|error| refused("getaddrinfo", error))?;
+    let all: Vec<SocketAddr> = host.to_socket_addrs().map_err(|error| refused("getaddrinfo", error))?.collect();
+    let is_preferred = |address: &SocketAddr| all.first().is_some_and(|first| first.is_ipv6() == address.is_ipv6());
+    let (mut addresses, others): (Vec<SocketAddr>, Vec<SocketAddr>) = all.iter().copied().partition(is_preferred);
+    let resolved = addresses.len();
+    addresses.rotate_left(DEALT.fetch_add(1, Ordering::Relaxed) % resolved.max(1));
     let mut failed = None;
-    for address in addresses {
+    for address in addresses.into_iter().chain(others) {
         match stream::connect(&address, identity, clock) {
-            Ok(connected) => return Ok((address, connected)),
+            Ok(connected) => return Ok(Reached { address, resolved: resolved as u64, connected }),
             Err(error) => failed = Some(error),
         }
     }

@@ -94,6 +94,12 @@ impl Stream {
         }
     }
 
+    /// Time to encrypt and to decrypt since the last call, ns; `None`: nothing is encrypted.
+    pub(super) fn take_tls_ns(&mut self) -> Option<u64> {
+        let Stream::Encrypted(encrypted) = self else { return None };
+        Some(std::mem::take(&mut encrypted.spent_ns))
+    }
+
     /// Version and cipher of TLS.
     pub(super) fn cipher(&self) -> Option<String> {
         let Stream::Encrypted(encrypted) = self else { return None };
@@ -110,6 +116,9 @@ pub(super) struct Encrypted {
     inbox: Box<[u8]>,
     /// The part of the inbox that is received and not yet given to the TLS session.
     unread: std::ops::Range<usize>,
+    clock: RealClock,
+    /// Time to encrypt and to decrypt, ns.
+    spent_ns: u64,
 }
 
 impl Encrypted {
@@ -121,7 +130,7 @@ impl Encrypted {
     ) -> io::Result<Encrypted> {
         let session = ClientConnection::new(config, name).map_err(io::Error::other)?;
         let inbox = vec![0; INBOX_BYTES].into_boxed_slice();
-        let mut encrypted = Encrypted { socket, session, inbox, unread: 0..0 };
+        let mut encrypted = Encrypted { socket, session, inbox, unread: 0..0, clock: *clock, spent_ns: 0 };
         let until_ns = clock.now_ns() + CONNECTING.as_nanos() as u64;
         while encrypted.session.is_handshaking() {
             match encrypted.shake_hands() {
@@ -132,6 +141,7 @@ impl Encrypted {
                 return Err(ErrorKind::TimedOut.into());
             }
         }
+        encrypted.spent_ns = 0;
         Ok(encrypted)
     }
 
@@ -159,11 +169,13 @@ impl Encrypted {
             }
             // Together, so that a small body is in the same record and the same packet.
             let [head, body] = what.rest();
+            let began_ns = self.clock.now_ns();
             let mut taken = self.session.writer().write(head)?;
             if taken == head.len() {
                 taken += self.session.writer().write(body)?;
             }
             *what.sent += taken;
+            self.spent_ns += self.clock.now_ns().saturating_sub(began_ns);
         }
     }
 
@@ -172,10 +184,12 @@ impl Encrypted {
         if self.unread.is_empty() {
             self.unread = 0..self.socket.read(&mut self.inbox)?;
         }
+        let began_ns = self.clock.now_ns();
         let mut rest = &self.inbox[self.unread.clone()];
         let bytes = self.session.read_tls(&mut rest)?;
         self.unread.start += bytes;
         self.session.process_new_packets().map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+        self.spent_ns += self.clock.now_ns().saturating_sub(began_ns);
         Ok(bytes)
     }
 

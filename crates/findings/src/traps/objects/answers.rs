@@ -10,21 +10,26 @@ pub(super) const ANSWERS_MIN: u64 = 16;
 /// Bodies up to this size need one round trip at most, as far as the network is concerned, bytes.
 const SMALL_BYTES: u64 = 64 << 10;
 
-fn records<'r>(row: &Row<'r>) -> impl Iterator<Item = &'r ObjectRecord> {
+pub(super) fn records<'r>(row: &Row<'r>) -> impl Iterator<Item = &'r ObjectRecord> {
     row.workers.iter().filter_map(|worker| worker.object.as_deref())
 }
 
+/// The sum; a record of another program may have any counts.
+pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}
+
 pub(super) fn sum(row: &Row<'_>, of: fn(&ObjectRecord) -> u64) -> u64 {
-    records(row).map(of).sum()
+    total(records(row).map(of))
 }
 
 /// The answers of all directions.
 pub(super) fn answers(row: &Row<'_>) -> u64 {
-    sum(row, |record| record.answers.iter().map(|(_, count)| count).sum())
+    sum(row, |record| total(record.answers.iter().map(|(_, count)| *count)))
 }
 
 pub(super) fn by_direction(row: &Row<'_>, of: fn(&ObjectRecord) -> &PerDirection<u64>) -> PerDirection<u64> {
-    PerDirection::from_fn(|direction| records(row).map(|record| of(record)[direction]).sum())
+    PerDirection::from_fn(|direction| total(records(row).map(|record| of(record)[direction])))
 }
 
 /// The times of all workers.
@@ -38,4 +43,9 @@ pub(super) fn times(row: &Row<'_>, of: fn(&ObjectRecord) -> &Histogram) -> Histo
 pub(super) fn reads_small(row: &Row<'_>) -> bool {
     let (_, largest) = row.first().setup.block_sizes.read;
     row.reads() && !row.writes() && largest <= SMALL_BYTES && answers(row) >= ANSWERS_MIN
+}
+
+/// The time of all workers together, with that of the ramp, which their counts have too, ns.
+pub(super) fn wall_ns(row: &Row<'_>) -> f64 {
+    row.workers.iter().map(|worker| worker.job_runtime_ms as f64 * 1e6 + worker.plan.ramp_ms as f64 * 1e6).sum()
 }

@@ -34,7 +34,8 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 fn judge(row: &Row<'_>) -> Option<Finding> {
     let object_bytes = of_one_object(row)?;
-    let found = by_direction(row, |record| &record.answers).read - by_direction(row, |record| &record.missing).read;
+    let of = |count| by_direction(row, count).read;
+    let found = of(|record| &record.answers).saturating_sub(of(|record| &record.missing));
     let read = row.done(Transfer::Read).bytes;
     if answers(row) < ANSWERS_MIN || found == 0 || (read as f64) < PASSES * object_bytes as f64 {
         return None;

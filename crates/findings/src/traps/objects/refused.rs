@@ -2,7 +2,7 @@
 
 use fsdyno_results::{Finding, Severity};
 
-use super::answers::{answers, sum};
+use super::answers::{answers, sum, total};
 use crate::evidence::{Evidence, Row};
 use crate::report::Report;
 use crate::traps::throttled::ID;
@@ -17,7 +17,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 fn judge(row: &Row<'_>) -> Option<Finding> {
     let of_record = |record: &fsdyno_results::ObjectRecord| {
-        [429, 503].iter().filter_map(|status| record.statuses.get(status)).sum()
+        total([429, 503].iter().filter_map(|status| record.statuses.get(status).copied()))
     };
     let (refused, all) = (sum(row, of_record), answers(row));
     let share = refused as f64 / all.max(1) as f64;
