@@ -297,6 +297,17 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
 
 /// Three requests that write nothing, and what they show; beside each an honest server that does not show it.
 #[test]
+fn what_speaks_against_the_number_stands_in_the_answer() {
+    let words = "measure s3://bucket/pre --quick --connections 2 --json --no-store";
+    for (manner, told) in [(Manner::Honest, false), (Manner::ClosesBehindAnswers, true)] {
+        let study = ask(&Place::new(), &ObjectServer::start(manner), words).good().study();
+        let runs = study.rows.iter().filter_map(|row| row.run.as_ref());
+        let found = runs.flat_map(|run| &run.findings).any(|finding| finding.id == "no-keep-alive");
+        assert_eq!(found, told, "{manner:?}");
+    }
+}
+
+#[test]
 fn a_store_is_inspected_without_a_write() {
     let place = Place::new();
     let page = |manner| {
