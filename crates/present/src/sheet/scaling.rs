@@ -50,9 +50,13 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {
             let values: Vec<(u32, f64)> = points.iter().filter_map(|(nodes, point)| Some((*nodes, of(point)?))).collect();
             chart(&place.id(&format!("scale-{index}-{}", name.replace('/', ""))), name, &values, words)
         };
+        let charts: Vec<Markup> = figures.into_iter().filter_map(of_figure).collect();
+        if charts.is_empty() {
+            return html! {};
+        }
         html! {
             figure.load {
-                div.beside { @for one in figures { div { @if let Some(chart) = of_figure(one) { (chart) } } } }
+                div.beside { @for chart in charts { div { (chart) } } }
                 figcaption { strong { (shortened(group, 60)) " against nodes." } " All nodes together; the axes begin at 0." }
             }
         }

@@ -16,7 +16,7 @@ pub(super) fn list(lines: &[VerdictLine]) -> Markup {
     html! {
         @if !lines.is_empty() { ul.verdicts { @for (line, words) in distinct_verdicts(lines) { li {
             (badge(line.verdict))
-            span { (with_joined_units(&words)) " " code { (line.profile) } }
+            span { (with_joined_units(&words)) " " code.option { (line.profile) } }
         } } } }
     }
 }

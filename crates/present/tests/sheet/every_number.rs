@@ -518,3 +518,13 @@ fn the_sheet_of_a_command_says_all_of_it() {
     assert!(page.contains(words), "{words}");
     assert!(page.contains("as it ran in its directory") && !page.contains("fio sh"), "no line of fio");
 }
+
+/// Words about a chart stand only where it is drawn.
+#[test]
+fn a_chart_that_cannot_be_drawn_has_no_words() {
+    let mut study = mixed(Question::Scale);
+    let page = |study: &Study| fsdyno_present::sheet::html(std::slice::from_ref(study), &Default::default());
+    assert!(page(&study).contains("against nodes."));
+    study.rows.retain(|row| row.pattern.ends_with("-n1"));
+    assert!(!page(&study).contains("against nodes."), "one point is no curve");
+}
