@@ -19,7 +19,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
               not of objects.",
     seen: "The connections that ioengine=http opened during the run, from 16 answers on. Each took the place of one \
            that the server had closed. A caution from one in ten requests on.",
-    advice: "Switch keep-alive on at the server or its proxy (versitygw: --keep-alive; nginx: keepalive_requests). If \
+    advice: "Switch keep-alive on at the server or its proxy (an option of versitygw; nginx: keepalive_requests). If \
              it must be off, compare with servers only that have it off, too.",
     documented: "RFC 9112, 9.3; versitygw --help",
 };
