@@ -8,7 +8,8 @@ use std::time::Duration;
 use crate::system;
 
 pub use crate::system::thread::{
-    become_user, set_affinity, set_io_priority, set_memory_policy, set_name, set_nice, thread_id, usage, wake_sharply,
+    become_user, release_stack, set_affinity, set_io_priority, set_memory_policy, set_name, set_nice, thread_id, usage,
+    wake_sharply,
 };
 
 /// A property of the calling thread that the system refused to set.

@@ -27,6 +27,7 @@ pub(crate) struct ThreadAccount<'plan> {
 
 impl<'plan> ThreadAccount<'plan> {
     /// Begins the account; called on the worker's own thread.
+    #[inline(never)]
     pub(crate) fn begin(plan: &'plan WorkerPlan, clock: RealClock) -> ThreadAccount<'plan> {
         ThreadAccount {
             plan,

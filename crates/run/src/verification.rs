@@ -16,6 +16,7 @@ use crate::plan::WorkerPlan;
 
 /// The verification of a job that reads data written earlier. The reads of a mix are not verified, as in fio: it is not
 /// known whether they come before or after the write of their block.
+#[inline(never)]
 pub(crate) fn of_reads(plan: &WorkerPlan) -> Option<Verification> {
     let access = plan.job.pattern.access;
     if access.writes || !access.reads {
@@ -25,6 +26,7 @@ pub(crate) fn of_reads(plan: &WorkerPlan) -> Option<Verification> {
 }
 
 /// The verification of a job that reads back between its writes (`verify_backlog`).
+#[inline(never)]
 pub(crate) fn of_backlog(plan: &WorkerPlan) -> Option<Verification> {
     plan.workload.backlog?;
     of_blocks(plan, true)
@@ -96,6 +98,7 @@ pub(crate) struct ReadBack {
 
 /// Verifies everything that was written, with the same engine and counters; `verifiable` limits it to this number of
 /// the writes. The writes must have ended without an error, after `writes_ms`, with nothing in flight.
+#[inline(never)]
 pub(crate) fn read_back(
     plan: &WorkerPlan,
     work: &mut dyn Loop<'_>,

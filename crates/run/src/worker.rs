@@ -10,6 +10,7 @@ mod recording;
 mod refused;
 mod removal;
 mod sentences;
+mod start_delay;
 mod work;
 mod zones;
 
@@ -22,6 +23,7 @@ use fsdyno_drive::{
     LogBuffer, Loop, LoopParts, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd,
     WorkerState,
 };
+use fsdyno_engine::buffers::LockedMemory;
 use fsdyno_engine::{EngineSetup, Names};
 use fsdyno_job::{Direction, EngineName, Fadvise, IoPriority, Job, PerDirection};
 use fsdyno_os::clock::{Clock, RealClock};
@@ -39,12 +41,38 @@ use between_passes::between_passes;
 use command::CommandTime;
 use finish::finish;
 pub(crate) use refused::Refused;
+use start_delay::start_delay;
 
-/// Number of workers from which on the distributions of those that have ended are packed.
-const PACKED_FROM: usize = 256;
+/// Number of workers from which on each of them saves memory: waits with a small stack, and packs its distributions at its
+/// end.
+const MANY: usize = 256;
 
 /// Runs the worker to its end. `index` counts from 0. `None`: it had been abandoned before, and its end is recorded.
+// The functions that are called before the worker waits are not inlined: their frames would be part of the stack of each
+// worker that waits.
+#[inline(never)]
 pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
+    let plan = &shared.plan.workers[index];
+    let (files, verifiable, _locked, recording) = match prepared(index, shared) {
+        Ok(prepared) => prepared,
+        Err(end) => return Some(*end),
+    };
+    let mut end = work(index, shared, files, verifiable, recording)?;
+    if shared.plan.workers.len() > MANY {
+        end.record.pack();
+    }
+    if let Err(refused) = command::run(CommandTime::After, index, shared) {
+        end.notes.push(verification::note(&plan.job.name, "postrun-failed", refused.message));
+    }
+    Some(end)
+}
+
+/// The files of a worker that can begin, the number of writes that it can verify, its locked memory, and the file of
+/// `write_iolog`.
+type Prepared = (Vec<OpenFile>, Option<u64>, LockedMemory, Option<File>);
+
+#[inline(never)]
+fn prepared(index: usize, shared: &Arc<Shared>) -> Result<Prepared, Box<WorkerEnd>> {
     let plan = &shared.plan.workers[index];
     let cell = &shared.cells[index];
     cell.set_thread(fsdyno_os::thread::thread_id());
@@ -56,21 +84,17 @@ pub(crate) fn run(index: usize, shared: &Arc<Shared>) -> Option<WorkerEnd> {
         let recording = recording::open(plan, shared)?;
         prepare(plan, shared, cell).map(|files| (files, verifiable, locked, recording))
     });
-    let (files, verifiable, _locked, recording) = match prepared {
-        Ok(prepared) => prepared,
-        Err(refused) => {
-            cell.set_state(WorkerState::Failed);
-            return Some(refused_end(plan, refused));
-        }
-    };
-    let mut end = work(index, shared, files, verifiable, recording)?;
-    if shared.plan.workers.len() > PACKED_FROM {
-        end.record.pack();
+    prepared.map_err(|refused| {
+        cell.set_state(WorkerState::Failed);
+        Box::new(refused_end(plan, refused))
+    })
+}
+
+/// Gives back what is not used of the stack of a worker that will wait, one of many.
+fn shrink_stack(shared: &Shared) {
+    if shared.plan.workers.len() > MANY {
+        fsdyno_os::thread::release_stack();
     }
-    if let Err(refused) = command::run(CommandTime::After, index, shared) {
-        end.notes.push(verification::note(&plan.job.name, "postrun-failed", refused.message));
-    }
-    Some(end)
 }
 
 /// Runs the worker on its files and closes them.
@@ -97,6 +121,12 @@ fn work(
     if let Some((op, code)) = end.failed {
         end.messages.extend(fsdyno_engine::explain(&setup, &op, code));
     }
+    closed(plan, files, cell, end)
+}
+
+/// Closes the files after the end of the loop.
+#[inline(never)]
+fn closed(plan: &WorkerPlan, files: Vec<OpenFile>, cell: &WorkerCell, mut end: WorkerEnd) -> Option<WorkerEnd> {
     let closes = !end.lost && (!files.is_empty() || plan.job.submission.engine.works_on_names());
     let state = end.state.take();
     if !closes {
@@ -271,7 +301,44 @@ struct Task<'run> {
 
 impl<'run> Worker<'run> for Task<'run> {
     fn begin(&mut self, engine: &mut dyn Equipment) -> Option<Box<LoopParts<'run>>> {
-        let Task { index, shared, plan, verifiable, .. } = *self;
+        let Task { index, shared, plan, .. } = *self;
+        let (generator, content) = self.sources(engine)?;
+        let cell = &shared.cells[index];
+        // All workers of a stage join their flow before the first of them begins.
+        let at_once = plan.job.extent.start_delay_ns.1 == 0;
+        let flow = if at_once { shared.flows.join(index) } else { None };
+        cell.set_state(WorkerState::Initialised);
+        shared.send(Event::Ready(index));
+        shrink_stack(shared);
+        if !shared.gate.wait(plan.stage, cell) {
+            return None;
+        }
+        work::announce(plan, shared);
+        let series = slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.now_ns(), max));
+        self.stopped_before = start_delay(plan, shared, cell, engine);
+        self.equip(engine, generator, content, series, flow)
+    }
+
+    fn work(&mut self, work: &mut dyn Loop<'run>) {
+        let nothing_to_do = verification::only(&self.plan.job) || self.verifiable == Some(0);
+        let ended = match () {
+            () if nothing_to_do => Ended::Finished,
+            // As in fio, a job that waits to begin does nothing after a signal.
+            () if self.stopped_before => Ended::Stopped,
+            () => {
+                shrink_stack(self.shared);
+                work.run()
+            }
+        };
+        self.end = Some(finish(self.plan, &self.shared.plan, work, ended, self.verifiable));
+    }
+}
+
+impl<'run> Task<'run> {
+    /// Makes what its requests and the content of its writes come from. `None`: its end says why it cannot begin.
+    #[inline(never)]
+    fn sources(&mut self, engine: &mut dyn Equipment) -> Option<(Box<Generator>, Option<Box<Content>>)> {
+        let Task { plan, verifiable, .. } = *self;
         let job = &plan.job;
         let generator = match &plan.replay {
             Some(replay) => {
@@ -282,7 +349,7 @@ impl<'run> Worker<'run> for Task<'run> {
             None => Generator::new(&state::limited(plan, verifiable)),
         };
         let mut generator = match generator {
-            Ok(generator) => generator,
+            Ok(generator) => Box::new(generator),
             Err(error) => {
                 let message = format!("{}: {error}", job.name);
                 self.end = Some(refused_end(plan, Refused { code: EINVAL, function: "workload", message }));
@@ -291,31 +358,35 @@ impl<'run> Worker<'run> for Task<'run> {
         };
         generator.made_by(fsdyno_engine::draws::sums());
         let content = (job.pattern.access.writes && job.submission.engine.uses_buffers()).then(|| {
-            let mut content = content(plan);
+            let mut content = Box::new(content(plan));
             // Every buffer is filled once; what must change per I/O is changed per I/O.
             if job.submission.engine.carries_data() && !content.makes_anew() {
                 engine.fill_buffers(&mut content);
             }
             content
         });
-        let cell = &shared.cells[index];
-        // All workers of a stage join their flow before the first of them begins.
-        let at_once = job.extent.start_delay_ns.1 == 0;
-        let flow = if at_once { shared.flows.join(index) } else { None };
-        cell.set_state(WorkerState::Initialised);
-        shared.send(Event::Ready(index));
-        if !shared.gate.wait(plan.stage, cell) {
-            return None;
-        }
-        work::announce(plan, shared);
-        let series = slices_max(shared.plan.workers.len()).map(|max| LatencySeries::begin(engine.now_ns(), max));
-        self.stopped_before = start_delay(plan, shared, cell, engine);
-        if let Err(refused) = zones::obey(plan, self.files, &mut generator) {
+        Some((generator, content))
+    }
+
+    /// The parts of its loop, with which it begins now. `None`: its end says why it cannot begin.
+    #[inline(never)]
+    fn equip(
+        &mut self,
+        engine: &dyn Equipment,
+        mut generator: Box<Generator>,
+        content: Option<Box<Content>>,
+        series: Option<LatencySeries>,
+        flow: Option<FlowShare>,
+    ) -> Option<Box<LoopParts<'run>>> {
+        let Task { index, shared, plan, .. } = *self;
+        let job = &plan.job;
+        let zoned = plan.workload.pattern.zoned.is_some();
+        if zoned && let Err(refused) = zones::obey(plan, self.files, &mut generator) {
             self.end = Some(refused_end(plan, refused));
             return None;
         }
         let flow = flow.or_else(|| shared.flows.join(index));
-        let mut parts = self.parts(engine, generator, content, series, flow);
+        let mut parts = self.parts(engine, *generator, content.map(|content| *content), series, flow);
         if let Some(governor) = &mut parts.governor {
             let file = self.recording.take();
             governor.record(file.map(|file| recording::begin(plan, file, engine.now_ns())));
@@ -328,20 +399,8 @@ impl<'run> Worker<'run> for Task<'run> {
         Some(parts)
     }
 
-    fn work(&mut self, work: &mut dyn Loop<'run>) {
-        let nothing_to_do = verification::only(&self.plan.job) || self.verifiable == Some(0);
-        let ended = match () {
-            () if nothing_to_do => Ended::Finished,
-            // As in fio, a job that waits to begin does nothing after a signal.
-            () if self.stopped_before => Ended::Stopped,
-            () => work.run(),
-        };
-        self.end = Some(finish(self.plan, &self.shared.plan, work, ended, self.verifiable));
-    }
-}
-
-impl<'run> Task<'run> {
     /// The state of its loop from now on.
+    #[inline(never)]
     fn parts(
         &self,
         engine: &dyn Equipment,
@@ -414,6 +473,7 @@ fn ramp_by_bytes(plan: &WorkerPlan) -> Option<RampEnd> {
 }
 
 /// What delays the worker's requests, besides rates and think time.
+#[inline(never)]
 fn holds(
     plan: &WorkerPlan,
     flow: Option<FlowShare>,
@@ -428,6 +488,7 @@ fn holds(
 }
 
 /// The intervals by which a steady state is judged.
+#[inline(never)]
 fn intervals(index: usize, shared: &Arc<Shared>, began_ns: u64, in_ramp: bool) -> Option<Box<IntervalMeter>> {
     let steady = shared.plan.workers[index].job.reporting.steady_state.as_ref()?;
     let conductor = Arc::clone(shared);
@@ -440,6 +501,7 @@ fn intervals(index: usize, shared: &Arc<Shared>, began_ns: u64, in_ramp: bool) -
 }
 
 /// The buffer of the worker's log rows.
+#[inline(never)]
 fn log(index: usize, shared: &Shared, began_ns: u64, in_ramp: bool) -> Option<Box<LogBuffer>> {
     let plan = &shared.plan.workers[index];
     let sender = shared.logs.clone().filter(|_| plan.job.reporting.logs.any())?;
@@ -456,6 +518,7 @@ fn time_all(plan: &WorkerPlan) -> bool {
     any && !reporting.sampled_clock
 }
 
+#[inline(never)]
 fn recorder(plan: &WorkerPlan, synchronous: bool) -> Recorder {
     let job = &plan.job;
     let access = job.pattern.access;
@@ -491,29 +554,6 @@ fn priorities(job: &Job) -> Option<PerDirection<Vec<IoPriority>>> {
         if listed.len() > 1 { listed } else { Vec::new() }
     };
     options.has_priorities().then(|| PerDirection::from_fn(listed))
-}
-
-/// A number that differs between workers and is the same for the same seed (the finaliser of splitmix64).
-fn spread(plan: &WorkerPlan) -> u64 {
-    let mixed = (plan.workload.seed ^ (u64::from(plan.thread_number) << 32)).wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed ^ (mixed >> 27)
-}
-
-/// Waits for `startdelay`, in slices in which an order to stop is noticed; returns whether one came.
-fn start_delay(plan: &WorkerPlan, shared: &Shared, cell: &WorkerCell, engine: &dyn Equipment) -> bool {
-    let (shortest_ns, longest_ns) = plan.job.extent.start_delay_ns;
-    let spread_ns = longest_ns.saturating_sub(shortest_ns);
-    let drawn_ns = if spread_ns == 0 { 0 } else { spread(plan) % (spread_ns + 1) };
-    let until_ns = engine.now_ns() + shortest_ns + drawn_ns;
-    let stopped = || shared.control.stopped() || cell.stopped();
-    while engine.now_ns() < until_ns {
-        if stopped() {
-            return true;
-        }
-        engine.sleep_until_ns(until_ns.min(engine.now_ns() + 50_000_000));
-    }
-    false
 }
 
 /// The result of closing the files.

@@ -189,9 +189,72 @@ pub fn wake_sharply() {
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
+/// Gives the pages of the calling thread's stack that its present callers do not use back to the system. Pages stay after
+/// the functions that used them have returned; with many threads that wait, these would be most of the memory.
+#[inline(never)]
+pub fn release_stack() {
+    let (mut lowest, mut bytes) = (std::ptr::null_mut(), 0);
+    let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::zeroed();
+    // SAFETY: the calls fill what the pointers lead to; the attributes are destroyed only after they were made.
+    let known = unsafe {
+        libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) == 0 && {
+            let known = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut lowest, &raw mut bytes) == 0;
+            libc::pthread_attr_destroy(attributes.as_mut_ptr());
+            known
+        }
+    };
+    // A page below this one is for the call itself.
+    let page = super::memory::page_bytes();
+    let used = ((&raw const bytes).addr() / page).saturating_sub(1) * page;
+    let unused = used.saturating_sub(lowest.addr()) / page * page;
+    if known && unused > 0 && unused < bytes {
+        // SAFETY: the range is the end of this thread's stack below all frames that live; it holds no values. It reads as
+        // zeroes afterwards.
+        let _ = unsafe { rustix::mm::madvise(lowest, unused, rustix::mm::Advice::LinuxDontNeed) };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[inline(never)]
+    fn deep() -> usize {
+        std::hint::black_box([1_u8; 96 << 10]).iter().map(|byte| usize::from(*byte)).sum()
+    }
+
+    /// Bytes of this thread's stack that have pages.
+    fn present_bytes() -> u64 {
+        let local = 0_u8;
+        let at = (&raw const local).addr();
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut within = false;
+        for line in maps.lines() {
+            if let Some((range, _)) = line.split_once(' ').filter(|(range, _)| range.contains('-')) {
+                let bound = |text: &str| usize::from_str_radix(text, 16).unwrap_or(0);
+                let (from, to) = range.split_once('-').map(|(from, to)| (bound(from), bound(to))).unwrap();
+                within = (from..to).contains(&at);
+            } else if let Some(size) = line.strip_prefix("Rss:").filter(|_| within) {
+                return size.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10;
+            }
+        }
+        panic!("the stack at {at:x} is not among the mappings")
+    }
+
+    #[test]
+    fn pages_of_frames_that_are_gone_are_given_back() {
+        let thread = crate::thread::begin("deep", 256 << 10, || {
+            let kept = [7_u8; 1000];
+            let before = deep();
+            let touched = present_bytes();
+            release_stack();
+            let left = present_bytes();
+            (before, deep(), touched, left, std::hint::black_box(kept))
+        });
+        let (before, again, touched, left, kept) = thread.unwrap().join().unwrap();
+        assert_eq!((before, again, kept), (96 << 10, 96 << 10, [7; 1000]));
+        assert!(touched >= 96 << 10 && left <= touched - (64 << 10), "{touched} bytes, then {left}");
+    }
 
     #[test]
     fn the_files_of_the_kernel_say_what_getrusage_says() {

@@ -89,3 +89,6 @@ pub fn set_io_priority(priority: IoPriority) -> Result<(), ThreadError> {
 
 /// Nothing to do: Windows does not combine sleeps.
 pub fn wake_sharply() {}
+
+/// Nothing to do: Windows has few threads.
+pub fn release_stack() {}

@@ -24,6 +24,7 @@ fn path(plan: &WorkerPlan) -> PathBuf {
 }
 
 /// The state of the writes that have ended. `None`: it is not saved.
+#[inline(never)]
 pub(crate) fn of(plan: &WorkerPlan, parts: &LoopParts<'_>) -> Option<SavedState> {
     let verify = plan.job.verify.as_ref()?;
     // A held directory contains only the files of its command.

@@ -9,6 +9,7 @@ use crate::plan::{PlannedFile, WorkerPlan};
 
 /// The function between passes: `end_fsync`, `fsync_on_close` and `end_syncfs` end each loop and each pass of
 /// `io_size`, as in fio; `unlink_each_loop` makes the files anew. `None`: none of these was asked for.
+#[inline(never)]
 pub(super) fn between_passes<'run>(
     plan: &'run WorkerPlan,
     shared: &'run Shared,

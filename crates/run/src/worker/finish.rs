@@ -109,6 +109,7 @@ fn said_by_device(plan: &WorkerPlan, work: &dyn Loop<'_>) -> Option<Note> {
 }
 
 /// The end, with failures added to the record and as messages.
+#[inline(never)]
 fn end_of(
     plan: &WorkerPlan,
     mut end: WorkerEnd,
@@ -133,6 +134,7 @@ fn end_of(
 }
 
 /// Writes the end of the log that the job records, also after a failure.
+#[inline(never)]
 fn failed_recording(plan: &WorkerPlan, whole: &Plan, parts: &mut LoopParts<'_>, synced: (u32, u64)) -> Option<Failure> {
     let recording = parts.governor.as_mut().and_then(Governor::take_recording)?;
     let sentence = recording::end(plan, whole, recording, synced).err()?;
@@ -140,6 +142,7 @@ fn failed_recording(plan: &WorkerPlan, whole: &Plan, parts: &mut LoopParts<'_>, 
 }
 
 /// The failure if the replayed log was changed since it was examined.
+#[inline(never)]
 fn fault_of_log(plan: &WorkerPlan, parts: &LoopParts<'_>) -> Option<Failure> {
     let (replay, fault) = plan.replay.as_ref().zip(parts.generator.fault())?;
     let detail = Some(format!("read_iolog={}: {fault}: the log has changed since it was examined", replay.name));
@@ -161,6 +164,7 @@ pub(super) fn ends_with_sync(plan: &WorkerPlan) -> bool {
 
 /// Does `end_fsync`, `fsync_on_close` and `end_syncfs`; returns the number of syncs. A sync may never return: the
 /// results so far are stored in the worker's cell before.
+#[inline(never)]
 fn final_syncs(plan: &WorkerPlan, parts: &LoopParts<'_>, now_ns: u64) -> Result<u32, Failure> {
     let elapsed_ms = parts.phase.elapsed_ms(now_ns);
     let record = parts.account.job_record(&parts.recorder, elapsed_ms, parts.survival.counted);

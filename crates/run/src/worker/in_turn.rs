@@ -8,6 +8,7 @@ use crate::conduct::Shared;
 use crate::plan::WorkerPlan;
 
 /// The files of a worker, of which `places` are open.
+#[inline(never)]
 pub(super) fn open_files<'run>(
     plan: &'run WorkerPlan,
     shared: &'run Shared,

@@ -4,6 +4,7 @@ use fsdyno_engine::ObjectTally;
 use fsdyno_results::{Histogram, ObjectRecord};
 
 /// The record of the counts; the first failure goes to the messages.
+#[inline(never)]
 pub(super) fn record_of(tally: &ObjectTally, messages: &mut Vec<String>) -> ObjectRecord {
     messages.extend(tally.failure.iter().cloned());
     let [send, first_byte, body] = tally.phases.each_ref().map(|counts| Histogram::from_counts(counts.clone()));

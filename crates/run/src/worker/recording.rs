@@ -32,6 +32,7 @@ pub(super) fn open(plan: &WorkerPlan, shared: &Shared) -> Result<Option<File>, R
 }
 
 /// Begins the recording of a worker whose files are open.
+#[inline(never)]
 pub(super) fn begin(plan: &WorkerPlan, file: File, now_ns: u64) -> Recording {
     let names =
         plan.files.iter().map(|file| fsdyno_job::bytes::bytes(&fsdyno_job::bytes::shown(&file.path)).into_owned());
@@ -44,6 +45,7 @@ pub(super) fn begin(plan: &WorkerPlan, file: File, now_ns: u64) -> Recording {
 ///
 /// # Errors
 /// A sentence, when not all of it is written.
+#[inline(never)]
 pub(super) fn end(
     plan: &WorkerPlan,
     whole: &Plan,

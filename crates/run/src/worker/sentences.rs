@@ -13,6 +13,7 @@ fn file_of(plan: &WorkerPlan, op: &Op) -> String {
 }
 
 /// fio's message about a failed request.
+#[inline(never)]
 pub(super) fn of_failure(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
     let error = job_error(failure.code, failure.function);
     let mut lines = Vec::new();
@@ -32,6 +33,7 @@ pub(super) fn of_failure(plan: &WorkerPlan, failure: &Failure) -> Vec<String> {
 }
 
 /// `error_dump`: the errors that the job continued after.
+#[inline(never)]
 pub(super) fn of_survived(plan: &WorkerPlan, survival: &Survival) -> Vec<String> {
     let failure = |(op, code): &(Op, i32)| {
         of_failure(plan, &Failure { code: *code, function: "io_u error", op: Some(*op), detail: None })
@@ -44,6 +46,7 @@ pub(super) fn of_survived(plan: &WorkerPlan, survival: &Survival) -> Vec<String>
 }
 
 /// Messages about requests that never completed, as far as the record lists them.
+#[inline(never)]
 pub(super) fn of_lost(plan: &WorkerPlan, lost: &AbandonedRequests) -> Vec<String> {
     let name = &plan.job.name;
     let shown = |op: &Op| {
@@ -65,6 +68,7 @@ pub(super) fn of_lost(plan: &WorkerPlan, lost: &AbandonedRequests) -> Vec<String
 }
 
 /// The lost requests for the record.
+#[inline(never)]
 pub(super) fn lost_requests(plan: &WorkerPlan, lost: &AbandonedRequests) -> LostRequests {
     let listed = lost.oldest.iter().map(|op| LostRequest {
         kind: op.kind.word().to_owned(),

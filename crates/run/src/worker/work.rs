@@ -25,6 +25,7 @@ pub(super) fn options(plan: &WorkerPlan) -> EngineOptions {
 }
 
 /// Shows the lines that take the place of other jobs' announcements.
+#[inline(never)]
 pub(super) fn announce(plan: &WorkerPlan, shared: &Shared) {
     let label = plan.job.label(plan.clone);
     match plan.job.submission.engine {

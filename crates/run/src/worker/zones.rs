@@ -9,6 +9,7 @@ use super::Refused;
 use crate::plan::{WorkerPlan, smallest_block};
 
 /// Has the generator obey the zones as they are now: jobs before this one may have written them.
+#[inline(never)]
 pub(super) fn obey(plan: &WorkerPlan, files: &[OpenFile], generator: &mut Generator) -> Result<(), Refused> {
     let (Some(rules), [file], [range]) = (plan.workload.pattern.zoned, files, plan.workload.files.as_slice()) else {
         return Ok(());
