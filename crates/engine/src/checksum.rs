@@ -25,7 +25,7 @@ const RUN: usize = 8 * WORD;
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse4.2")]
 fn by_instruction(before: u64, bytes: &[u8]) -> u32 {
-    use std::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u64};
+    use std::arch::x86_64::{_mm_crc32_u8, _mm_crc32_u32, _mm_crc32_u64};
 
     let (runs, rest) = bytes.as_chunks::<RUN>();
     let (words, rest) = rest.as_chunks::<WORD>();
@@ -38,16 +38,24 @@ fn by_instruction(before: u64, bytes: &[u8]) -> u32 {
     for word in words {
         crc = _mm_crc32_u64(crc, u64::from_le_bytes(*word));
     }
-    rest.iter().fold(crc as u32, |crc, byte| _mm_crc32_u8(crc, *byte))
+    let mut crc = crc as u32;
+    let (halves, rest) = rest.as_chunks::<{ WORD / 2 }>();
+    for half in halves {
+        crc = _mm_crc32_u32(crc, u32::from_le_bytes(*half));
+    }
+    for byte in rest {
+        crc = _mm_crc32_u8(crc, *byte);
+    }
+    crc
 }
 
 /// Bytes of a lane: three lanes are nearly all data of a block of 4 KiB behind its header.
 #[cfg(target_arch = "x86_64")]
-const LANE: usize = 7 * LANE_RUN;
+const LANE: usize = 3 * LANE_RUN;
 
 /// Bytes of a lane per turn.
 #[cfg(target_arch = "x86_64")]
-const LANE_RUN: usize = 3 * RUN;
+const LANE_RUN: usize = 7 * RUN;
 
 /// Continues three checksums with a run of bytes each.
 #[cfg(target_arch = "x86_64")]
@@ -87,6 +95,10 @@ fn by_lanes(bytes: &[u8]) -> u32 {
             three_runs(&mut lanes, &first[0], &second[0], &third[0]);
             three_runs(&mut lanes, &first[1], &second[1], &third[1]);
             three_runs(&mut lanes, &first[2], &second[2], &third[2]);
+            three_runs(&mut lanes, &first[3], &second[3], &third[3]);
+            three_runs(&mut lanes, &first[4], &second[4], &third[4]);
+            three_runs(&mut lanes, &first[5], &second[5], &third[5]);
+            three_runs(&mut lanes, &first[6], &second[6], &third[6]);
         }
         let product = |crc: u64, factor: u32| {
             let factors = (_mm_cvtsi64_si128(crc.cast_signed()), _mm_cvtsi64_si128(factor.into()));

@@ -22,7 +22,7 @@ fn by_avx2(to: &mut [u8], from: &[u8], key: u64) {
     use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_set1_epi64x, _mm256_storeu_si256, _mm256_xor_si256};
     const WORD: usize = size_of::<__m256i>();
     /// Words per turn. The loop is unrolled by hand, because a build for size does not unroll it.
-    const WORDS: usize = 8;
+    const WORDS: usize = 16;
 
     let keys = _mm256_set1_epi64x(key.cast_signed());
     let mix = |to: &mut [u8; WORD], from: &[u8; WORD]| {

@@ -31,6 +31,12 @@ impl BlockMap {
         self.levels.iter_mut().for_each(|level| level.fill(0));
     }
 
+    /// Whether this block is free.
+    #[inline]
+    pub(crate) fn is_free(&self, block: u64) -> bool {
+        self.levels[0].get((block / 64) as usize).is_some_and(|word| word >> (block % 64) & 1 == 0)
+    }
+
     /// The first free block at or after `block`; after the end the search continues from the start.
     #[inline]
     pub(crate) fn free_from(&self, block: u64) -> Option<u64> {
@@ -134,6 +140,7 @@ mod tests {
                 let plain = (block..blocks).chain(0..block).find(|&at| !flags[at as usize]);
                 let free = map.free_from(block);
                 assert_eq!(free, plain, "{blocks} blocks, from {block}");
+                assert_eq!(map.is_free(block), free == Some(block));
                 let Some(free) = free else { break };
                 let wanted = 1 + (state >> 50) % 100;
                 let run = (free..blocks.min(free + wanted)).take_while(|&at| !flags[at as usize]).count() as u64;

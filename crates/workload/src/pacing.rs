@@ -4,7 +4,7 @@ use fsdyno_job::{Direction, Pacing};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use crate::op::{BLOCK_OPS, Block};
+use crate::op::{BLOCK_OPS, Block, Op};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -55,18 +55,41 @@ impl Rate {
             self.arrive(self.cost(length));
             return due_ns;
         }
-        self.issue_evenly(length)
-    }
-
-    /// Issues a request of a rate without arrivals of their own.
-    #[inline]
-    fn issue_evenly(&mut self, length: u64) -> u64 {
         let due_ns = self.whole_ns.saturating_add(self.time_ns(self.rest));
         self.rest += self.cost(length);
         if self.rest >= self.per_second {
             self.finish_seconds();
         }
         due_ns
+    }
+
+    /// Issues requests of one length, as [`Rate::issue`] does one of them, and stamps them with the time from the origin
+    /// to their intended starts. Returns the last of these; `None`: they must be issued one by one, and none is.
+    fn issue_alike(&mut self, length: u64, origin_ns: u64, stamps: &mut [u64]) -> Option<u64> {
+        let (cost, per_second) = (self.cost(length), self.per_second);
+        let rest = self.rest.checked_add(cost.checked_mul(stamps.len() as u64)?)?;
+        self.whole_ns.checked_add(rest.checked_mul(NS_PER_S)?)?;
+        if self.arrivals.is_some() || per_second > u64::MAX / 2 {
+            return None;
+        }
+        // Two divisions for all: a start and its part of a nanosecond follow from those before.
+        let (issued, each) = (self.rest * NS_PER_S, cost * NS_PER_S);
+        let (mut due_ns, mut part) = (self.whole_ns + issued / per_second, issued % per_second);
+        let (step_ns, step_part) = (each / per_second, each % per_second);
+        let mut last_ns = due_ns;
+        for stamp in stamps {
+            *stamp = due_ns.saturating_sub(origin_ns);
+            last_ns = due_ns;
+            (due_ns, part) = (due_ns + step_ns, part + step_part);
+            if part >= per_second {
+                (due_ns, part) = (due_ns + 1, part - per_second);
+            }
+        }
+        self.rest = rest;
+        if rest >= per_second {
+            self.finish_seconds();
+        }
+        Some(last_ns)
     }
 
     /// Adds an exponential gap before the next request.
@@ -139,22 +162,19 @@ impl Pacer {
         let stamps = block.intended_ns.get_or_insert_with(|| Box::new([0; BLOCK_OPS]));
         let ops = &block.ops[..block.len];
         let Some(first) = ops.first().copied() else { return };
-        let stamps = ops.iter().zip(&mut stamps[..]);
+        let differ = |op: &Op| op.length ^ first.length | u64::from(op.kind as u8 ^ first.kind as u8);
         // Syncs have no rate.
-        let rate = self.rates.get_mut(first.kind as usize).and_then(Option::as_mut);
-        if let (Some(Rate { arrivals: None, .. }), Some(origin_ns), true) =
-            (&rate, self.origin_ns, ops.iter().all(|op| op.kind == first.kind))
-            && let Some(rate) = rate
+        if let (Some(Some(rate)), Some(origin_ns), 0) = (
+            self.rates.get_mut(first.kind as usize),
+            self.origin_ns,
+            ops.iter().fold(0, |others, op| others | differ(op)),
+        ) && let Some(intended_ns) = rate.issue_alike(first.length, origin_ns, &mut stamps[..ops.len()])
         {
             // Starts of one direction do not go back.
-            let mut intended_ns = self.latest_ns;
-            for (op, stamp) in stamps {
-                intended_ns = rate.issue_evenly(op.length);
-                *stamp = intended_ns.saturating_sub(origin_ns);
-            }
             self.latest_ns = self.latest_ns.max(intended_ns);
             return;
         }
+        let stamps = ops.iter().zip(&mut stamps[..]);
         let mut latest_ns = self.latest_ns;
         for (op, stamp) in stamps {
             let rate = self.rates.get_mut(op.kind as usize).and_then(Option::as_mut);
@@ -185,5 +205,39 @@ impl Deadlines {
 
     pub(crate) fn issue(&mut self, number: usize, length: u64) {
         self.0[number].issue(length);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fsdyno_job::PerDirection;
+
+    use super::*;
+
+    /// Requests of one length are stamped several at a time, others one by one: both are as exact.
+    #[test]
+    fn starts_of_many_alike_are_those_of_one_by_one() {
+        for (per_second, length) in
+            [(1, 1), (3, 7), (7_777_777, 4096), (1 << 40, 512), (1 << 62, 1 << 20), (5, 1 << 40)]
+        {
+            let pacing = Pacing { rate: PerDirection::all(Some(per_second)), ..Pacing::default() };
+            let rate = || Rate::of(&pacing, Direction::Read, 0).expect("there is a rate");
+            let (mut single, mut many) = (rate(), rate());
+            let mut ended = false;
+            for round in 0..50 {
+                let count = 1 + round * 7 % BLOCK_OPS;
+                let origin_ns = round as u64;
+                let mut stamps = [0; BLOCK_OPS];
+                ended |= many.issue_alike(length, origin_ns, &mut stamps[..count]).is_none();
+                if ended {
+                    break;
+                }
+                for stamp in &stamps[..count] {
+                    assert_eq!(*stamp, single.issue(length).saturating_sub(origin_ns), "{per_second} {length}");
+                }
+                assert_eq!((many.whole_ns, many.rest), (single.whole_ns, single.rest));
+            }
+            assert_eq!(ended, length == 1 << 40, "{per_second} {length}: only products of more than 64 bits");
+        }
     }
 }

@@ -338,6 +338,8 @@ impl Placement {
             _ => mapped / unit,
         };
         let bytes = if self.ends_by_bytes { bytes.min(mapped.saturating_sub(file.passed)) } else { bytes };
+        // Every size fits behind blocks below this one.
+        let roomy = mapped.checked_sub(sizes.max()).map_or(0, |last| last / unit + 1);
         let (mut count, mut moved, mut last) = (0, 0, 0..0);
         for op in ops {
             if moved >= bytes {
@@ -345,19 +347,28 @@ impl Placement {
             }
             let before = *stream;
             let drawn = stream.below(blocks);
-            let block = match cover {
-                RepeatGuard::Map(map) => map.free_from(drawn),
-                _ => Some(drawn),
+            let is_free = match cover {
+                RepeatGuard::Map(map) => map.is_free(drawn),
+                _ => true,
             };
-            let spot = block.and_then(|block| Some((block, sizes.draw(mapped - block * unit)?)));
-            let Some((block, mut length)) = spot else {
+            let cuts = !self.follows_fio;
+            let placed = if drawn < roomy && is_free {
+                let length = sizes.draw_any();
+                let length = match cover {
+                    RepeatGuard::Map(map) => {
+                        let cut = if cuts { Some(&*sizes) } else { None };
+                        mark(map, drawn, length, unit, mapped - drawn * unit, mapped, cut)
+                    }
+                    _ => length,
+                };
+                Some((drawn, length))
+            } else {
+                place_elsewhere(cover, sizes, drawn, unit, mapped, cuts)
+            };
+            let Some((block, length)) = placed else {
                 *stream = before;
                 break;
             };
-            if let RepeatGuard::Map(map) = cover {
-                let cut = if self.follows_fio { None } else { Some(&*sizes) };
-                length = mark(map, block, length, unit, mapped - block * unit, mapped, cut);
-            }
             last = block * unit..block * unit + length;
             op.aim(start + last.start, length, kind);
             op.priority = 0;
@@ -513,6 +524,24 @@ impl Placement {
     fn sized_as(&self, direction: Direction, random: bool) -> Direction {
         sized_as(self.sizes_by_sequence, direction, random)
     }
+}
+
+/// Places a request where the drawn block is used, or where not every size fits; `None`: none fits.
+#[inline(never)]
+fn place_elsewhere(
+    cover: &mut RepeatGuard,
+    sizes: &mut Sizes,
+    drawn: u64,
+    unit: u64,
+    mapped: u64,
+    cuts: bool,
+) -> Option<(u64, u64)> {
+    let block = if let RepeatGuard::Map(map) = cover { map.free_from(drawn)? } else { drawn };
+    let remaining = mapped - block * unit;
+    let length = sizes.draw(remaining)?;
+    let RepeatGuard::Map(map) = cover else { return Some((block, length)) };
+    let cut = if cuts { Some(&*sizes) } else { None };
+    Some((block, mark_some(map, block, length, unit, remaining, mapped, cut)))
 }
 
 /// Marks the blocks of a request as used. Returns its length: if its blocks are not all free, the largest of `sizes` that

@@ -87,7 +87,9 @@ impl Plain {
                 fill(&mut ops[..count], size, directions, offsets);
                 count
             }
-            OffsetOrder::Uniform { stream, .. } => {
+            OffsetOrder::Uniform { stream: kept, .. } => {
+                // A copy can stay in registers.
+                let mut stream = *kept;
                 let blocks = self.length / size;
                 if never_rounds_up(blocks) {
                     let offset = || start + ((u64::from(stream.draw()) * blocks) >> 32) * size;
@@ -95,6 +97,7 @@ impl Plain {
                 } else {
                     fill(ops, size, directions, std::iter::repeat_with(|| start + stream.below(blocks) * size));
                 }
+                *kept = stream;
                 ops.len()
             }
             OffsetOrder::Skewed(ranks) => {

@@ -76,6 +76,26 @@ impl Sizes {
         }
     }
 
+    /// The largest size, bytes.
+    pub(crate) fn max(&self) -> u64 {
+        match &self.kind {
+            Kind::Fixed(size) => *size,
+            Kind::Range { max, .. } => *max,
+            Kind::Split { parts, .. } => parts.iter().map(|part| part.size).max().unwrap_or(0),
+        }
+    }
+
+    /// Draws the next size, where each of them fits.
+    #[inline(always)]
+    pub(crate) fn draw_any(&mut self) -> u64 {
+        loop {
+            let size = self.draw_once(u64::MAX);
+            if size != u64::MAX {
+                return size;
+            }
+        }
+    }
+
     /// The largest size of at most `room` bytes. The smallest size must fit.
     pub(crate) fn at_most(&self, room: u64) -> u64 {
         match &self.kind {

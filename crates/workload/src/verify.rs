@@ -33,6 +33,10 @@ const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
 #[derive(Clone, Debug)]
 pub struct Seal {
     kind: VerifyKind,
+    /// fio's number of the kind.
+    type_number: u16,
+    /// Length of header and digest, bytes.
+    header_length: usize,
     crc32c: digest::Crc32c,
     fill: Fill,
     /// Bytes between headers; `None`: one header for the whole request.
@@ -105,6 +109,8 @@ impl Seal {
         };
         Seal {
             kind: verify.kind,
+            type_number: type_number(verify.kind),
+            header_length: VerifyKind::HEADER_LENGTH + verify.kind.digest_length(),
             crc32c,
             fill: Fill::new(),
             interval: verify.interval.or(interval).map(|bytes| bytes as usize),
@@ -129,11 +135,6 @@ impl Seal {
             Data::Random => true,
             Data::Pattern(pattern) => !pattern.stays(),
         }
-    }
-
-    /// Length of header and digest, bytes.
-    fn header_length(&self) -> usize {
-        VerifyKind::HEADER_LENGTH + self.kind.digest_length()
     }
 
     /// Length of the header and digest at the beginning of `bytes`, of either version of fio.
@@ -162,27 +163,32 @@ impl Seal {
         if !self.kind.has_header() {
             return;
         }
-        let (interval, header_length) = (self.interval_of(buffer.len()), self.header_length());
-        let intervals = buffer.chunks_exact_mut(interval).zip((offset..).step_by(interval));
-        for (chunk, offset) in intervals {
-            let seed = self.mark | number & NUMBERS;
-            // The header is put over the first of these bytes: whole words are filled faster.
-            self.fill(chunk, seed, offset);
-            if chunk.len() < header_length {
-                continue;
-            }
-            let header = Header {
-                magic: MAGIC,
-                kind: type_number(self.kind),
-                length: chunk.len() as u32,
-                seed,
-                offset,
-                thread: self.thread,
-                number: number as u16,
-                crc: 0,
-            };
-            self.put_header(chunk, &header);
+        let interval = self.interval_of(buffer.len());
+        let mut offset = offset;
+        for chunk in buffer.chunks_exact_mut(interval) {
+            self.seal_interval(chunk, offset, number);
+            offset += interval as u64;
         }
+    }
+
+    fn seal_interval(&self, chunk: &mut [u8], offset: u64, number: u64) {
+        let seed = self.mark | number & NUMBERS;
+        // The header is put over the first of these bytes: whole words are filled faster.
+        self.fill(chunk, seed, offset);
+        if chunk.len() < self.header_length {
+            return;
+        }
+        let header = Header {
+            magic: MAGIC,
+            kind: self.type_number,
+            length: chunk.len() as u32,
+            seed,
+            offset,
+            thread: self.thread,
+            number: number as u16,
+            crc: 0,
+        };
+        self.put_header(chunk, &header);
     }
 
     /// Computes the data of an interval at this offset, if they follow from the header.
@@ -194,10 +200,16 @@ impl Seal {
 
     /// Writes header and digest at the beginning of an interval.
     fn put_header(&self, chunk: &mut [u8], header: &Header) {
-        let (head, data) = chunk.split_at_mut(self.header_length());
+        let (head, data) = chunk.split_at_mut(self.header_length);
         head[..header::LENGTH].copy_from_slice(&header.bytes(self.crc32c));
-        digest::digest(self.kind, self.crc32c, data, &mut head[header::LENGTH..]);
-        self.move_header(chunk, self.header_length());
+        let digest = &mut head[header::LENGTH..];
+        // The usual kind is found without the choice of all others.
+        if let (VerifyKind::Crc32c, Some(digest)) = (self.kind, digest.first_chunk_mut()) {
+            *digest = (self.crc32c)(data).to_le_bytes();
+        } else {
+            digest::digest(self.kind, self.crc32c, data, digest);
+        }
+        self.move_header(chunk, self.header_length);
     }
 
     /// Swaps the header with the data at `verify_offset`; the second call restores the first state.
@@ -210,7 +222,7 @@ impl Seal {
 
     /// The header of an interval as it lies on disk.
     fn header_of<'chunk>(&self, chunk: &'chunk [u8]) -> &'chunk [u8] {
-        if self.is_moved(chunk.len(), self.header_length()) { &chunk[self.header_offset..] } else { chunk }
+        if self.is_moved(chunk.len(), self.header_length) { &chunk[self.header_offset..] } else { chunk }
     }
 
     /// The marks of the runs that wrote these blocks, for headers of this program.
@@ -274,7 +286,7 @@ impl Seal {
         if !self.kind.has_header() {
             return matches!(self.data, Data::Pattern(_)).then_some(chunk);
         }
-        let header = Header::read(received).filter(|_| self.header_length_of(received) == self.header_length())?;
+        let header = Header::read(received).filter(|_| self.header_length_of(received) == self.header_length)?;
         match &self.data {
             Data::Random if header.is_ours() => {
                 self.fill(&mut chunk, header.seed, mismatch.offset);
@@ -282,7 +294,7 @@ impl Seal {
             Data::Pattern(_) => {}
             Data::Random | Data::Content => return None,
         }
-        let kind = type_number(self.kind);
+        let kind = self.type_number;
         self.put_header(&mut chunk, &Header { magic: MAGIC, kind, length: mismatch.length, ..header });
         Some(chunk)
     }
@@ -298,7 +310,7 @@ impl Seal {
 
     fn check_interval(&self, chunk: &mut [u8], offset: u64, expected: Expected) -> Result<(), Mismatch> {
         let header_length = self.header_length_of(self.header_of(chunk));
-        if chunk.len() < self.header_length() {
+        if chunk.len() < self.header_length {
             return Ok(());
         }
         let header_length = header_length.min(chunk.len());
@@ -339,7 +351,7 @@ impl Seal {
         let mut calculated = [0; digest::LONGEST];
         let calculated = &mut calculated[..on_disk.len()];
         digest::digest(self.kind, self.crc32c, data, calculated);
-        let same = calculated == on_disk && kind_on_disk == type_number(self.kind);
+        let same = calculated == on_disk && kind_on_disk == self.type_number;
         (!same).then(|| Fault::Digest { on_disk: on_disk.to_vec(), calculated: calculated.to_vec(), kind_on_disk })
     }
 }

@@ -124,6 +124,7 @@ pub(super) struct Governed {
 
 impl Governor {
     /// `None` when the job has nothing to govern.
+    #[inline(never)]
     pub fn for_job(
         job: &Job,
         workload: &Workload,

@@ -107,8 +107,13 @@ fn attempt<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
         }
     }
     // A submission thread may free entries only after their requests have completed and others were queued.
-    let entries = if options.sqthread_poll { depth.saturating_mul(2) } else { depth };
-    builder.build(entries.min(ENTRIES_MAX))
+    let entries = if options.sqthread_poll { depth.saturating_mul(2) } else { depth }.min(ENTRIES_MAX);
+    if savings != RingFeatures::NONE {
+        // Each request completes once. Without this, the queue of completions has twice the entries, and takes twice the
+        // cache.
+        builder.setup_cqsize(depth.max(entries)).setup_clamp();
+    }
+    builder.build(entries)
 }
 
 /// The value of `kernel.io_uring_disabled` if it forbids io_uring: 1 for unprivileged users, 2 for all.
@@ -180,6 +185,22 @@ mod tests {
         assert!(text(libc::ENOSYS, None).contains("Linux 5.1"));
         assert!(text(libc::ENOMEM, None).contains("iodepth=64"));
         assert!(text(libc::EPERM, None).starts_with("ioengine=io_uring: io_uring_setup: Operation not permitted"));
+    }
+
+    #[test]
+    fn a_queue_of_completions_has_no_more_entries_than_the_iodepth() {
+        let entries = |depth| {
+            create(depth, &EngineOptions::default())
+                .map(|(ring, savings)| (ring.params().cq_entries(), ring.params().sq_entries(), savings))
+        };
+        match entries(64) {
+            Ok((of_completions, of_requests, savings)) if savings != RingFeatures::NONE => {
+                assert_eq!((of_completions, of_requests), (64, 64));
+                let (of_completions, of_requests, _) = entries(40_000).expect("the kernel clamps them");
+                assert_eq!((of_completions, of_requests), (65_536, ENTRIES_MAX));
+            }
+            _ => testkit::skip("the kernel has no io_uring of Linux 5.19"),
+        }
     }
 
     #[test]
