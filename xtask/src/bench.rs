@@ -15,6 +15,7 @@ mod machine;
 mod measure;
 mod pairs;
 pub(crate) mod program;
+mod small_files;
 mod table;
 mod tool;
 

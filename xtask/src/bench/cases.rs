@@ -56,6 +56,12 @@ pub(super) enum Kind {
     Job { source: Source, words: &'static str, cpu: Target, user: Target, iops: Target },
     /// CPU time per I/O of io_uring, compared with a bare loop over a ring.
     Floor { source: Source, target: Target },
+    /// CPU time per file of a job that makes, examines or removes files.
+    Files { words: &'static str, target: Target },
+    /// CPU time per operation of the phases of `smallfiles`, compared with bare system calls.
+    Phases { target: Target },
+    /// IOPS and CPU time per I/O of two jobs on two CPUs, compared with those of one job.
+    TwoJobs { source: Source, words: &'static str, target: Target },
     /// Gaps between the starts of requests that wait.
     Gaps { words: &'static str, quantiles: &'static [Quantile] },
     /// Wall time of a run with one I/O, ms.
@@ -158,7 +164,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, a rate beyond reach",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --rate_iops=100000000",
-            target: at_most(390.0, 300.0),
+            target: at_most(375.0, 300.0),
             recorded_fio: 3552.0,
         },
     },
@@ -200,7 +206,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randwrite, iodepth 64, verify=crc32c",
         kind: Kind::Instructions {
             words: "--rw=randwrite --iodepth=64 --verify=crc32c --do_verify=0",
-            target: at_most(1750.0, 1500.0),
+            target: at_most(1600.0, 1500.0),
             recorded_fio: 17767.0,
         },
     },
@@ -209,7 +215,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, write_lat_log of each I/O",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --write_lat_log=log",
-            target: at_most(1150.0, 900.0),
+            target: at_most(950.0, 900.0),
             recorded_fio: 10_492.0,
         },
     },
@@ -245,7 +251,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, bssplit of two sizes",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --bssplit=4k/50:8k/50",
-            target: at_most(480.0, 400.0),
+            target: at_most(440.0, 400.0),
             recorded_fio: 3526.0,
         },
     },
@@ -512,6 +518,49 @@ pub(super) const CASES: &[Case] = &[
             wall: at_most(12.0, 6.0),
             memory: at_most(600.0, 300.0),
             recorded_fio: "refused",
+        },
+    },
+    Case {
+        name: "files-create",
+        title: "filecreate of 100,000 files",
+        kind: Kind::Files { words: "--ioengine=filecreate --unlink=1", target: times(1.0, 2.0) },
+    },
+    Case {
+        name: "files-stat",
+        title: "filestat of 100,000 files",
+        kind: Kind::Files { words: "--ioengine=filestat --unlink=1", target: times(1.0, 2.0) },
+    },
+    Case {
+        name: "files-delete",
+        title: "filedelete of 100,000 files",
+        kind: Kind::Files { words: "--ioengine=filedelete", target: times(1.0, 2.0) },
+    },
+    Case {
+        name: "files-layout",
+        title: "layout of 100,000 files",
+        kind: Kind::Files { words: "--ioengine=psync --rw=read --create_only=1", target: times(1.0, 2.0) },
+    },
+    Case {
+        name: "files-phases",
+        title: "smallfiles, beside bare system calls",
+        kind: Kind::Phases { target: at_most(1.05, 1.02) },
+    },
+    Case {
+        name: "two-jobs-null",
+        title: "null, randread, iodepth 64, two jobs on two CPUs",
+        kind: Kind::TwoJobs {
+            source: Source::Nothing,
+            words: "--ioengine=null --rw=randread --iodepth=64",
+            target: at_most(1.025, 1.01),
+        },
+    },
+    Case {
+        name: "two-jobs-cached",
+        title: "page-cached file, psync, two jobs on two CPUs",
+        kind: Kind::TwoJobs {
+            source: Source::Cached,
+            words: "--ioengine=psync --rw=randread",
+            target: at_most(1.025, 1.01),
         },
     },
     Case { name: "command", title: "fsdyno time of /bin/true, beside fork, exec and wait", kind: Kind::Command },

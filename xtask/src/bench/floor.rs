@@ -27,7 +27,7 @@ pub(super) fn compare(
     reads: u32,
     processor: usize,
 ) -> Result<Floor, String> {
-    let bare = built()?;
+    let bare = built("fsdyno-engine", "bare_ring")?;
     let mut words = words.to_vec();
     words.extend([format!("--iodepth={DEPTH}"), format!("--number_ios={reads}"), "--output-format=json".to_owned()]);
     let (bare, ours) = alternate(5, true, |is_ours| {
@@ -48,12 +48,12 @@ pub(super) fn compare(
     Ok(Floor { times: of(&times)?, bare_ns: of(&bare)? })
 }
 
-/// Builds the bare loop.
-fn built() -> Result<PathBuf, String> {
-    let words = ["build", "--release", "--quiet", "-p", "fsdyno-engine", "--example", "bare_ring"];
+/// Builds a bare loop, an example of a crate.
+pub(super) fn built(package: &str, example: &str) -> Result<PathBuf, String> {
+    let words = ["build", "--release", "--quiet", "-p", package, "--example", example];
     let status = Command::new(env!("CARGO")).args(words).status();
     if !status.map_err(|error| format!("cargo cannot be run: {error}"))?.success() {
         return Err(format!("cargo {} failed", words.join(" ")));
     }
-    Ok(target_directory().join("release/examples/bare_ring"))
+    Ok(target_directory().join("release/examples").join(example))
 }

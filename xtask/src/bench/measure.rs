@@ -8,7 +8,8 @@ use super::counting::{self, Counter, split};
 use super::depths;
 use super::floor;
 use super::gaps;
-use super::pairs::{self, Pairs};
+use super::pairs::{self, Pairs, median};
+use super::small_files;
 use super::table::{self, Better, Line};
 use super::tool::{self, JobCost, RunWrapper, Tool};
 
@@ -59,6 +60,14 @@ impl Bench {
             Kind::Layout => self.layout().map(|line| vec![line]),
             Kind::Command => self.command(),
             Kind::Floor { source, target } => self.floor(*source, *target).map(|line| vec![line]),
+            Kind::Files { words, target } => {
+                small_files::job(&self.ours, self.fio.as_ref(), &self.directory, words, *target).map(|line| vec![line])
+            }
+            Kind::Phases { target } => {
+                let files = if self.quick { 1001 } else { 10_000 };
+                small_files::phases(&self.ours, &self.directory, files, *target)
+            }
+            Kind::TwoJobs { source, words, target } => self.two_jobs(*source, words, *target),
             Kind::Gaps { words, quantiles } => {
                 gaps::lines(&self.ours, &self.directory, words, self.runtime_ms, quantiles)
             }
@@ -143,6 +152,34 @@ impl Bench {
         let mut line = single("CPU per I/O, times that of the bare ring", None, found.times, target);
         line.note = Some(format!("the bare ring takes {} ns", table::number(found.bare_ns)));
         Ok(line)
+    }
+
+    /// Two jobs beside one: IOPS, which other programs disturb, and CPU time per I/O, which they disturb less.
+    fn two_jobs(&self, source: Source, words: &str, target: Target) -> Result<Vec<Line>, String> {
+        if self.processors < 2 {
+            return Err("it needs two processors".to_owned());
+        }
+        let mut words = self.words(source, words)?;
+        words.push(format!("--runtime={}ms", self.runtime_ms));
+        words.extend(
+            ["--time_based", "--output-format=json", "--cpus_allowed=0,1", "--cpus_allowed_policy=split"]
+                .map(str::to_owned),
+        );
+        let (one, two) = pairs::alternate(self.rounds, true, |is_two| {
+            let mut words = words.clone();
+            words.extend(is_two.then(|| "--numjobs=2".to_owned()));
+            let run = tool::run(&self.ours, &words, &self.directory, RunWrapper::Bare)?;
+            tool::job_cost(&run.stdout)
+        })?;
+        let of = |times: fn(&JobCost, &JobCost) -> f64| {
+            let times: Vec<f64> = one.iter().zip(&two).map(|(one, two)| times(one, two)).collect();
+            median(&times).ok_or("no pair was measured")
+        };
+        let lost = of(|one, two| 2.0 * one.iops / two.iops)?;
+        let mut iops = single("IOPS of one job x 2, times those of both", None, lost, target);
+        iops.note = Some(format!("two jobs reach {} times one", table::number(2.0 / lost)));
+        let cpu = of(|one, two| two.cpu_ns / one.cpu_ns)?;
+        Ok(vec![iops, single("CPU per I/O of two, times that of one", None, cpu, target)])
     }
 
     fn start(&self) -> Result<Line, String> {
@@ -308,6 +345,9 @@ fn failed_line(case: &Case, reason: String) -> Line {
         | Kind::SystemCalls { target, .. }
         | Kind::Memory { target, .. }
         | Kind::Floor { target, .. }
+        | Kind::Files { target, .. }
+        | Kind::Phases { target }
+        | Kind::TwoJobs { target, .. }
         | Kind::Job { cpu: target, .. }
         | Kind::ManyJobs { wall: target, .. } => *target,
         Kind::Start => START,

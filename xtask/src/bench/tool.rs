@@ -47,6 +47,8 @@ pub(super) struct Run {
     pub(super) wall: Duration,
     /// Peak memory as the kernel counts it, MiB; `None` unless asked for.
     pub(super) memory_mib: Option<f64>,
+    /// User and system time of the whole process, s; `None` unless asked for.
+    pub(super) cpu_s: Option<f64>,
 }
 
 /// How a run is wrapped.
@@ -54,7 +56,7 @@ pub(super) struct Run {
 pub(super) enum RunWrapper {
     /// Not at all: the wall time is the tool's alone.
     Bare,
-    /// By GNU time, for the peak of memory.
+    /// By GNU time, for the peak of memory and the CPU time.
     Timed,
     /// By taskset on one processor.
     Pinned(usize),
@@ -67,7 +69,7 @@ pub(super) fn run(tool: &Tool, words: &[String], directory: &Path, wrapped: RunW
         RunWrapper::Bare => Command::new(&tool.program),
         RunWrapper::Timed => {
             let mut command = Command::new("time");
-            command.args(["-f", "%M", "-o"]).arg(&cost_file).arg(&tool.program);
+            command.args(["-f", "%M %U %S", "-o"]).arg(&cost_file).arg(&tool.program);
             command
         }
         RunWrapper::Pinned(processor) => {
@@ -85,14 +87,20 @@ pub(super) fn run(tool: &Tool, words: &[String], directory: &Path, wrapped: RunW
         let first = stderr.lines().next().unwrap_or("without a word");
         return Err(format!("{} ended with {}: {first}", tool.name, output.status));
     }
-    let memory_mib = (wrapped == RunWrapper::Timed).then(|| peak_mib(&cost_file)).flatten();
-    Ok(Run { stdout: String::from_utf8_lossy(&output.stdout).into_owned(), wall, memory_mib })
+    let [kibibytes, user_s, system_s] = if wrapped == RunWrapper::Timed { costs(&cost_file) } else { [None; 3] };
+    Ok(Run {
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        wall,
+        memory_mib: kibibytes.map(|kibibytes| kibibytes / 1024.0),
+        cpu_s: user_s.zip(system_s).map(|(user_s, system_s)| user_s + system_s),
+    })
 }
 
-fn peak_mib(cost_file: &Path) -> Option<f64> {
-    let text = std::fs::read_to_string(cost_file).ok()?;
-    let kibibytes: f64 = text.lines().last()?.trim().parse().ok()?;
-    Some(kibibytes / 1024.0)
+/// What GNU time has written: peak memory, KiB, user time and system time, s.
+fn costs(cost_file: &Path) -> [Option<f64>; 3] {
+    let text = std::fs::read_to_string(cost_file).unwrap_or_default();
+    let mut numbers = text.lines().last().unwrap_or_default().split_whitespace().map(|word| word.parse().ok());
+    std::array::from_fn(|_| numbers.next().flatten())
 }
 
 /// The costs in a JSON document of either tool, summed over its jobs.
