@@ -20,6 +20,10 @@ pub(crate) fn enough(study: &Study, rounds: u32, cap: u32, metric: fn(&TestRound
         let baseline = TestRounds::of_rows(study.repeats(0, pattern));
         for target in (1..study.targets.len()).filter(|target| !study.targets[*target].reference) {
             let rounds = TestRounds::of_rows(study.repeats(target, pattern));
+            // A place that does not allow a test has no rows of it, and never will.
+            if rounds.repeats.is_empty() || baseline.repeats.is_empty() {
+                continue;
+            }
             let found = rounds.ratio(&baseline, metric(&rounds));
             let width = match found.and_then(|found| Some(Estimate { value: found.value, interval: found.interval? })) {
                 Some(estimate) if estimate.winner() == Difference::Shown => continue,

@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::control::Control;
 use fsdyno_drive::WorkerCell;
 use fsdyno_os::clock::{Clock, RealClock};
-use fsdyno_results::{JobError, Latency};
+use fsdyno_results::{JobError, Latency, PhaseRecord};
 
 use crate::conduct::Observer;
 use crate::stage_workers::{StageWorkers, StartGate};
@@ -82,6 +82,25 @@ impl Outcome {
     /// Time from the beginning of the first operation to the end of the last one, ns.
     pub fn elapsed_ns(&self) -> u64 {
         self.span_ns.map_or(0, |(begin_ns, end_ns)| end_ns.saturating_sub(begin_ns))
+    }
+
+    /// The record of the phase; what was seen around it is the caller's. `item_bytes`: bytes of an operation, if it moves
+    /// any.
+    pub fn record(&self, name: &str, threads: u32, item_bytes: Option<u64>) -> PhaseRecord {
+        let operations = self.done.len() as u64;
+        PhaseRecord {
+            name: name.to_owned(),
+            operations,
+            failures: self.failures,
+            error: self.error.clone(),
+            threads,
+            bytes: item_bytes.map(|bytes| operations * bytes),
+            elapsed_ns: self.elapsed_ns(),
+            cpu_ns: self.user_ns + self.system_ns,
+            latency: self.latency.clone(),
+            cache: None,
+            conditions: None,
+        }
     }
 
     fn merge(&mut self, other: Outcome) {

@@ -82,12 +82,14 @@ fn sentences(study: &Study) -> Vec<String> {
     all
 }
 
+/// The rounds of a test on a target; `None`: none of them counts. All sentences are about these rounds.
+fn rounds<'s>(study: &'s Study, target: usize, pattern: &'s str) -> Option<TestRounds<'s>> {
+    Some(TestRounds::of_rows(study.repeats(target, pattern))).filter(|rounds| rounds.counts(Metric::Operations))
+}
+
 /// What the mount adds to the median latency; `None`: one side has no figure that counts.
 fn added(study: &Study, pattern: &str, what: &str) -> Option<String> {
-    let of = |target: usize| {
-        let rounds = TestRounds::of_rows(study.repeats(target, pattern));
-        rounds.value(Metric::P50(Lane::Operation)).filter(|_| rounds.counts(Metric::Operations))
-    };
+    let of = |target: usize| rounds(study, target, pattern)?.value(Metric::P50(Lane::Operation));
     let (store_ns, mount_ns) = (of(0)?, of(1)?);
     let both = format!("{what} takes {} at the store and {} through the mount", latency(store_ns), latency(mount_ns));
     Some(if mount_ns > store_ns {
@@ -98,9 +100,11 @@ fn added(study: &Study, pattern: &str, what: &str) -> Option<String> {
     })
 }
 
-/// What crossed the network for each byte of the operations, and what a cache had; `None`: the test did nothing.
+/// What crossed the network for each byte of the operations, and what a cache had; `None`: no round counts.
 fn traffic(study: &Study, pattern: &str) -> Option<String> {
-    let phases = || study.repeats(1, pattern).filter_map(|row| row.phase.as_ref()).filter(|phase| phase.operations > 0);
+    let rounds = rounds(study, 1, pattern)?;
+    let counted = rounds.counted();
+    let phases = || counted.iter().filter_map(|repeat| repeat.phase);
     let asked: u64 = phases().filter_map(|phase| phase.bytes).sum();
     if asked == 0 {
         return None;

@@ -95,6 +95,15 @@ pub(super) fn run_rounds(
     study_run.step_ms = Some(u64::from(runtime_s) * 1000);
     rounds.run(study_run, &mut |study_run, pattern, target, round| {
         let test = tests[pattern];
+        if let Some(reason) = sites[target].refusal(test)? {
+            study_run.steps.0 += 1;
+            if round == 0 {
+                let name = &study_run.study.targets[target].name;
+                let text = format!("{} is not allowed on {name}, and has no figure there: {reason}", test.pattern);
+                study_run.note("tests-left-out", Severity::Info, text);
+            }
+            return Ok(());
+        }
         let mut row = planned_row(target, test.pattern, test.title, round, Vec::new());
         let step = study_run.begin_step(target, test.title);
         let done = sites[target].run(study_run, test, &step)?;

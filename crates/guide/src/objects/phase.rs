@@ -70,21 +70,9 @@ impl ObjectPhase<'_> {
             Problem::new(format!("cannot start a thread: {}", reason(&error))).with_next("ask for fewer --connections")
         })?;
         let conditions = counters.since(&glance, outcome.waited_ns);
-        let operations = outcome.done.len() as u64;
         let moves_data = matches!(act, WholeFile::Write | WholeFile::Read | WholeFile::ReadAgain);
-        let record = PhaseRecord {
-            name: pattern.to_owned(),
-            operations,
-            failures: outcome.failures,
-            error: outcome.error.clone(),
-            threads: pace.threads,
-            bytes: moves_data.then_some(operations * self.keys.block_bytes),
-            elapsed_ns: outcome.elapsed_ns(),
-            cpu_ns: outcome.user_ns + outcome.system_ns,
-            latency: outcome.latency.clone(),
-            cache: None,
-            conditions: Some(conditions),
-        };
+        let record = outcome.record(pattern, pace.threads, moves_data.then_some(self.keys.block_bytes));
+        let record = PhaseRecord { conditions: Some(conditions), ..record };
         sort::by(&mut outcome.done, Ord::cmp);
         Ok((record, outcome.done))
     }

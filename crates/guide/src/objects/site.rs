@@ -66,6 +66,8 @@ pub(super) struct Site {
     way: Way,
     counters: Option<PhaseCounters>,
     pace: Pace,
+    /// Why keys may not be listed, once the server was asked.
+    list_refusal: Option<Option<String>>,
 }
 
 enum Way {
@@ -99,7 +101,7 @@ impl Site {
         if !place.is_object_store() {
             let bytes = SETS.iter().map(|set| set.object_bytes * u64::from(set.count)).sum();
             let work = WorkDirectory::open(&place.path, expected, SpaceNeeds::bytes(bytes), &study_run.control)?;
-            return Ok(Site { way: Way::Files { work, suite: None }, counters: None, pace });
+            return Ok(Site { way: Way::Files { work, suite: None }, counters: None, pace, list_refusal: None });
         }
         let bucket = Bucket::connect(Store::of(place, study_run.control.bounds())?)?;
         let (work, unseen) = ObjectWork::open(bucket, key_sets(), keeps)?;
@@ -108,12 +110,24 @@ impl Site {
             study_run.note("bucket-unseen", fsdyno_results::Severity::Info, unseen);
         }
         let way = Way::Objects { work: Box::new(work), there: Default::default() };
-        Ok(Site { way, counters: Some(PhaseCounters::begin(None)), pace })
+        Ok(Site { way, counters: Some(PhaseCounters::begin(None)), pace, list_refusal: None })
     }
 
     /// The directory that must still be there.
     pub(super) fn check(&self) -> Result<(), Problem> {
         if let Way::Files { work, .. } = &self.way { work.check() } else { Ok(()) }
+    }
+
+    /// Why the place does not allow a test; `None`: it does.
+    pub(super) fn refusal(&mut self, test: &Test) -> Result<Option<String>, Problem> {
+        let Way::Objects { work, .. } = &mut self.way else { return Ok(None) };
+        if test.act != WholeFile::List {
+            return Ok(None);
+        }
+        if self.list_refusal.is_none() {
+            self.list_refusal = Some(work.bucket.refuses_lists()?);
+        }
+        Ok(self.list_refusal.clone().flatten())
     }
 
     /// Runs a test. One that uses what is not there writes it before, outside the test.

@@ -195,7 +195,9 @@ impl Suite {
                 .with_next("ask for fewer with --threads, or raise the limit of processes (ulimit -u)")
         })?;
         let conditions = self.counters.since(&glance, outcome.waited_ns);
-        let record = PhaseRecord { conditions: Some(conditions), ..self.record(phase, &outcome, cache) };
+        let item_bytes = phase.moves_data.then_some(self.options.size_bytes);
+        let record = outcome.record(phase.pattern, self.options.threads, item_bytes);
+        let record = PhaseRecord { conditions: Some(conditions), cache, ..record };
         let findings = match (before, self.wire()) {
             (Some(before), Some(after)) => fsdyno_findings::of_phase(&record, &before, &after),
             _ => Vec::new(),
@@ -233,23 +235,6 @@ impl Suite {
                 items.iter().map(|item| item.expected).max().unwrap_or(0).saturating_mul(1_000_000 * ranks)
             }
             _ => (self.options.size_bytes >> 20).saturating_mul(1_000_000_000),
-        }
-    }
-
-    fn record(&self, phase: &Phase, outcome: &Outcome, cache: Option<String>) -> PhaseRecord {
-        let operations = outcome.done.len() as u64;
-        PhaseRecord {
-            name: phase.pattern.to_string(),
-            operations,
-            failures: outcome.failures,
-            error: outcome.error.clone(),
-            threads: self.options.threads,
-            bytes: phase.moves_data.then_some(operations * self.options.size_bytes),
-            elapsed_ns: outcome.elapsed_ns(),
-            cpu_ns: outcome.user_ns + outcome.system_ns,
-            latency: outcome.latency.clone(),
-            cache,
-            conditions: None,
         }
     }
 
