@@ -38,7 +38,14 @@ impl Rate {
             Rate { per_second, length_mask, each, whole_ns: 0, rest: 0, arrivals }
         };
         let bytes = pacing.rate[direction].filter(|&bytes| bytes > 0).map(|bytes| rate(bytes, u64::MAX, 0));
-        bytes.or(pacing.rate_iops[direction].filter(|&ios| ios > 0).map(|ios| rate(ios.into(), 0, 1)))
+        let ios = || {
+            let mut ios = rate(pacing.rate_iops[direction].filter(|&ios| ios > 0)?.into(), 0, 1);
+            // The first request arrives at random, too: many jobs of low rates would otherwise begin all at once. The
+            // first gap of a rate of bytes has no length yet.
+            ios.arrive(1);
+            Some(ios)
+        };
+        bytes.or_else(ios)
     }
 
     /// The cost of a request in the unit of the rate.

@@ -76,6 +76,21 @@ fn poisson_arrivals_keep_the_mean_and_vary() {
     assert!((0.34..0.40).contains(&above), "{above} of the gaps above the mean, 1/e expected");
 }
 
+/// Many jobs of a low rate are together what one job of a high rate is: none of them adds a request at its start.
+#[test]
+fn many_poisson_jobs_begin_at_random() {
+    let mut workload = paced(None, None);
+    workload.pacing.rate_iops.read = Some(1);
+    workload.pacing.poisson = true;
+    let mut in_time = 0;
+    for seed in 0..2000 {
+        workload.seed = seed;
+        in_time += stamps(&workload, 64).iter().filter(|stamp| stamp.1 < 1_000_000_000).count();
+    }
+    // 2,000 arrivals are expected: five deviations are 224. One more for each job would make 4,000.
+    assert!((1_776..2_224).contains(&in_time), "{in_time} requests");
+}
+
 /// No request waits behind a later one of the other direction: each direction keeps the rate of its own arrivals,
 /// whatever the mix is, also after a restart.
 #[test]
