@@ -235,9 +235,12 @@ fn alone(rows: &[&Row], io_direction: IoDirection) -> bool {
 }
 
 fn latency_of(rows: &[&Row], io_direction: IoDirection, span: Span) -> Latency {
+    if span == Span::FirstByte {
+        return first_byte_of(rows);
+    }
     let pick = |record: &DirectionRecord| match span {
         Span::Completion => record.clat.clone(),
-        Span::Whole => record.lat.clone(),
+        Span::Whole | Span::FirstByte => record.lat.clone(),
         Span::Response => record.response.clone().unwrap_or_default(),
     };
     let latency = merged(jobs(rows).flat_map(|job| directions(job, io_direction)).map(pick));
@@ -251,6 +254,16 @@ fn latency_of(rows: &[&Row], io_direction: IoDirection, span: Span) -> Latency {
         IoDirection::Total => vec![of.read.clone(), of.write.clone()],
     });
     merged(sampled)
+}
+
+/// Times to the first byte of an answer: of all requests of a job, which has one direction. Their mean is not kept.
+fn first_byte_of(rows: &[&Row]) -> Latency {
+    let mut all = Latency::with_histogram();
+    if let Some(histogram) = &mut all.histogram {
+        jobs(rows).filter_map(|job| job.object.as_deref()).for_each(|object| histogram.merge(&object.first_byte));
+        all.moments.count = histogram.count();
+    }
+    all
 }
 
 /// The estimate of a latency. `series`: a series that varies as the latency does, in any unit.

@@ -1,5 +1,6 @@
 //! Examines conditions that must hold before the measurement: the type of the filesystem, locks, free space.
 
+use fsdyno_guide::object_check::{Examined, ObjectFunction};
 use fsdyno_guide::work_directory::{WorkDirectory, reason, type_matches};
 use fsdyno_os::files::{Directory, fcntl_lock, flock};
 use fsdyno_probe::PathFacts;
@@ -16,6 +17,8 @@ pub(crate) enum Condition {
     FreeBytes(u64),
     /// This line of the fio language ends without an error.
     Runs(Vec<String>),
+    /// An object store has this function.
+    Function(ObjectFunction),
 }
 
 /// Kinds of locks.
@@ -35,6 +38,16 @@ pub(crate) enum Outcome {
     Broken(String),
     /// Not known.
     Unknown(String),
+}
+
+impl From<Examined> for Outcome {
+    fn from(examined: Examined) -> Outcome {
+        match examined {
+            Examined::Works(seen) => Outcome::Holds(seen),
+            Examined::Fails(seen) => Outcome::Broken(seen),
+            Examined::NotExamined(why) => Outcome::Unknown(why),
+        }
+    }
 }
 
 /// The group that is not a list of types: any filesystem may be in memory.
@@ -94,7 +107,7 @@ pub(crate) fn look(condition: &Condition, facts: &PathFacts, in_memory: bool) ->
                 if space.available_bytes >= *least { Outcome::Holds(sentence) } else { Outcome::Broken(sentence) }
             }
         }),
-        Condition::Lock(_) | Condition::Runs(_) => None,
+        Condition::Lock(_) | Condition::Runs(_) | Condition::Function(_) => None,
     }
 }
 

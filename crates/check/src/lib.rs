@@ -18,6 +18,7 @@ use fsdyno_stats::sort;
 
 mod estimate;
 mod gate;
+mod ground;
 mod judge;
 mod library;
 mod line;
@@ -27,16 +28,18 @@ mod reach;
 mod session;
 mod trial;
 
+pub use ground::StoreUse;
 pub use library::{Library, LibraryProfile};
 pub use line::Shortening;
 pub use profile::{Profile, Source};
 
+use ground::Ground;
 use judge::Factors;
 use profile::Work;
 use session::Session;
 
 /// The options of `check`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct CheckOptions {
     /// Names of profiles, in the order in which they are checked.
     pub profiles: Vec<String>,
@@ -49,6 +52,8 @@ pub struct CheckOptions {
     pub tier: Option<String>,
     /// The filesystem type that the place must have.
     pub expected: Option<String>,
+    /// How an object store is used; `None`: this build has none.
+    pub store: Option<StoreUse>,
 }
 
 /// Checks one place.
@@ -59,6 +64,11 @@ pub fn check(place: &Place, options: &CheckOptions, library: &Library, caller: C
     let profiles: Vec<&Profile> =
         options.profiles.iter().map(|name| Ok(&library.find(name)?.profile)).collect::<Result<_, Problem>>()?;
     check_tier(&profiles, options.tier.as_deref())?;
+    let is_store = ground::is_store(&place.path);
+    ground::check_kind(&profiles, &place.name, is_store)?;
+    if let Some(store) = options.store.filter(|_| is_store) {
+        return check_store(place, &profiles, options, store, caller);
+    }
     if let Some(expected) = &options.expected {
         // Checked here as well: gates are judged before the work directory, which would check it, is made.
         caller.watcher.looks(&place.path);
@@ -76,15 +86,42 @@ pub fn check(place: &Place, options: &CheckOptions, library: &Library, caller: C
         let smaller = "free some space, or make the files smaller with --size-cap (then it is not the vendor's test)";
         let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &control)
             .map_err(|problem| if problem.is_too_large { problem.with_next(smaller) } else { problem })?;
-        session.run(&open, &work)?;
+        session.run(&open, Ground::Directory(&work))?;
         shortened = session.shortened;
         study_run.remove_work_directory(work);
     }
+    Ok(finished(study_run, options, shortened))
+}
+
+/// The study with its verdicts in the order in which profiles were named.
+fn finished(mut study_run: StudyRun<'_>, options: &CheckOptions, shortened: bool) -> Study {
     fsdyno_guide::smallfiles::judge_passes(&mut study_run.study);
     let place_of = |name: &str| options.profiles.iter().position(|asked| asked == name);
     sort::by_key(&mut study_run.study.verdicts, |answer| place_of(&answer.requirement.profile));
     note_conditions(&mut study_run, shortened);
-    Ok(study_run.finish())
+    study_run.finish()
+}
+
+/// Checks one bucket.
+fn check_store(
+    place: &Place,
+    profiles: &[&Profile],
+    options: &CheckOptions,
+    store: StoreUse,
+    caller: Caller<'_>,
+) -> Result<Study, Problem> {
+    let tier = options.tier.as_deref();
+    let (asked, requests_max) = ground::asked_of_store(profiles, tier, options.shortening, store)?;
+    let mut study_run = StudyRun::begin(Question::Check, std::slice::from_ref(place), caller);
+    let factors = factors(&study_run.study);
+    let mut shortened = false;
+    (store.with_objects)(&mut study_run, place, &asked, &mut |study_run, objects| {
+        let mut session = Session::new(study_run, options, factors);
+        session.run(profiles, Ground::Objects(objects, requests_max))?;
+        shortened = session.shortened;
+        Ok(())
+    })?;
+    Ok(finished(study_run, options, shortened))
 }
 
 /// Notes conditions that concern every figure, such as a shortening. A shortening may have had no effect on a test
@@ -142,7 +179,7 @@ fn space_needs(profiles: &[&Profile], path: &Path, options: &CheckOptions) -> Re
                 most.inodes = most.inodes.max(small.inodes);
                 continue;
             };
-            for (file, bytes) in line::prepare(words, path, &session::shared_file(path), options.shortening)?.files {
+            for (file, bytes) in line::prepare(words, path, &ground::shared_file(path), options.shortening)?.files {
                 let largest = files.entry(file).or_default();
                 *largest = bytes.max(*largest);
             }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use fsdyno_guide::Problem;
+use fsdyno_guide::object_check::CheckedObjects;
 use fsdyno_guide::study::job_path;
 use fsdyno_job::{Amount, EngineName, Job, Outcome, SyncOpen};
 use fsdyno_probe::HostFacts;
@@ -91,9 +92,9 @@ const WINDOW_MS_USUAL: u64 = 500;
 /// # Errors
 /// Why they are not.
 pub(crate) fn check(words: &[String]) -> Result<(), String> {
-    let placed = |word: &String| word.contains("{dir}") || word.contains("{file}");
+    let placed = |word: &String| ["{dir}", "{file}", OBJECT].iter().any(|place| word.contains(place));
     if !words.iter().any(placed) {
-        return Err("no word says where its files are: {dir} or {file}".to_string());
+        return Err("no word says where its files are: {dir}, {file} or {object}".to_string());
     }
     one_job(&filled(words, "/nowhere", "/nowhere/file")).map(|_| ())
 }
@@ -101,6 +102,9 @@ pub(crate) fn check(words: &[String]) -> Result<(), String> {
 /// Why the job of these words cannot give a figure; `None`: it can. The words were checked before.
 pub(crate) fn missing_figure(words: &[String], metric: Metric) -> Option<&'static str> {
     let job = one_job(&filled(words, "/nowhere", "/nowhere/file")).ok()?;
+    if metric.is_of_first_byte() && !is_of_objects(words) {
+        return Some("its test asks no object store");
+    }
     metric.missing_in(&job)
 }
 
@@ -120,8 +124,62 @@ pub(crate) fn seconds(words: &[String]) -> Option<u64> {
     (extent.runtime_ns > 0).then_some((extent.runtime_ns + extent.ramp_ns).div_ceil(1_000_000_000))
 }
 
+/// Stands for the name of the objects of a store.
+const OBJECT: &str = "{object}";
+
+/// Whether the job of these words is one of objects.
+pub(crate) fn is_of_objects(words: &[String]) -> bool {
+    words.iter().any(|word| word.contains(OBJECT))
+}
+
 fn filled(words: &[String], directory: &str, file: &str) -> Vec<String> {
-    words.iter().map(|word| at_home(word.replace("{dir}", directory).replace("{file}", file))).collect()
+    // Which server it is, and its key, is known when the test runs.
+    let engine = is_of_objects(words).then(|| "--ioengine=http".to_owned());
+    let filled =
+        words.iter().map(|word| word.replace("{dir}", directory).replace("{file}", file).replace(OBJECT, file));
+    filled.chain(engine).map(at_home).collect()
+}
+
+/// The words for the objects of a store, shortened as asked; a run sends this number of requests at most.
+///
+/// # Errors
+/// When the words cannot be planned there.
+pub(crate) fn prepare_objects(
+    words: &[String],
+    objects: &CheckedObjects,
+    shortening: Shortening,
+    requests_max: u64,
+) -> Result<Line, Problem> {
+    let name = |word: &String| word.replace(OBJECT, &objects.file);
+    let words: Vec<String> = words.iter().map(name).chain(objects.engine.iter().cloned()).collect();
+    let mut line = prepared(words, shortening)?;
+    let each = (requests_max / u64::from(line.job.clones.max(1))).max(1);
+    if line.job.extent.time_based {
+        // Such a job would go on behind any number of requests.
+        line.words.extend([format!("--io_size={}", each * block_bytes(&line.job)), "--time_based=0".to_owned()]);
+    } else {
+        line.words.push(format!("--number_ios={each}"));
+    }
+    Ok(line)
+}
+
+/// The words that write this number of objects, which a test reads: exactly these, as no other may be deleted again.
+pub(crate) fn filling(objects: &CheckedObjects, object_bytes: u64, count: u64) -> Vec<String> {
+    let writers = (1..=WRITERS).rev().find(|writers| count.is_multiple_of(*writers)).unwrap_or(1);
+    let (each, file) = (count / writers * object_bytes, &objects.file);
+    let mut words = vec!["--name=fill".to_owned(), format!("--filename={file}"), format!("--bs={object_bytes}")];
+    words.extend([format!("--size={each}"), format!("--offset_increment={each}"), format!("--numjobs={writers}")]);
+    words.push("--rw=write".to_owned());
+    words.extend(objects.engine.iter().cloned());
+    words
+}
+
+/// Connections that write what a test reads, at most.
+const WRITERS: u64 = 8;
+
+/// Bytes of the largest request.
+pub(crate) fn block_bytes(job: &Job) -> u64 {
+    job.pattern.block_size.read.max().max(job.pattern.block_size.write.max())
 }
 
 /// Replaces an engine of another system: an asynchronous one by this system's default (windowsaio on Windows).
@@ -158,7 +216,10 @@ pub(crate) fn prepare(
     file: &Path,
     shortening: Shortening,
 ) -> Result<Line, Problem> {
-    let mut words = filled(words, &job_path(directory), &job_path(file));
+    prepared(filled(words, &job_path(directory), &job_path(file)), shortening)
+}
+
+fn prepared(mut words: Vec<String>, shortening: Shortening) -> Result<Line, Problem> {
     let job = one_job(&words).map_err(Problem::new)?;
     let shortened = shorten(&mut words, &job, shortening);
     let job = one_job(&words).map_err(Problem::new)?;
@@ -212,7 +273,7 @@ fn shorten(words: &mut Vec<String>, job: &Job, shortening: Shortening) -> Vec<Sh
     if wanted_ramp_ms < ramp_ms {
         words.push(format!("--ramp_time={wanted_ramp_ms}ms"));
     }
-    let block = job.pattern.block_size.read.max().max(job.pattern.block_size.write.max());
+    let block = block_bytes(job);
     if let Some(most) = shortening.size_bytes_max.map(|most| most.max(block)) {
         let size = match job.files.size {
             Some(Amount::Bytes(size)) if size > most => Some(("size", size)),

@@ -19,6 +19,8 @@ pub(crate) enum Span {
     Whole,
     /// Response time: from the intended start to completion, of a paced job.
     Response,
+    /// From the sent request to the first byte of its answer, of an object store; percentiles alone are known.
+    FirstByte,
 }
 
 /// The statistic of a latency.
@@ -121,7 +123,7 @@ pub(crate) fn unit(name: &str) -> Result<(Dimension, f64), String> {
 }
 
 /// All names, for the message about a wrong one.
-const NAMES: &str = "read|write|total followed by .iops, .bytes_per_s, .clat.X, .lat.X or .response.X; sync.lat.X; \
+const NAMES: &str = "read|write|total followed by .iops, .bytes_per_s, .clat.X, .lat.X, .response.X or .first_byte.p50; sync.lat.X; \
                      small-write|small-read followed by .elapsed, .per_s or .lat.X. X is mean or p and a \
                      percentage, such as p99";
 
@@ -134,6 +136,11 @@ impl Metric {
             Metric::Iops(_) | Metric::Bandwidth(_) | Metric::Phase(..) => None,
         };
         matches!(statistic, Some(Statistic::Percentile(_)))
+    }
+
+    /// Whether it is a time to the first byte of an answer.
+    pub(crate) fn is_of_first_byte(self) -> bool {
+        matches!(self, Metric::Latency(_, Span::FirstByte, _))
     }
 
     /// Parses a name such as `read.iops` or `sync.lat.p99`.
@@ -172,9 +179,12 @@ impl Metric {
                     "clat" => Span::Completion,
                     "lat" => Span::Whole,
                     "response" => Span::Response,
+                    "first_byte" => Span::FirstByte,
                     _ => return None,
                 };
-                Statistic::parse(statistic).map(|statistic| Metric::Latency(io_direction, span, statistic))
+                let known = Statistic::parse(statistic)
+                    .filter(|statistic| span != Span::FirstByte || *statistic != Statistic::Mean)?;
+                Some(Metric::Latency(io_direction, span, known))
             }
         }
     }

@@ -76,7 +76,7 @@ pub(crate) struct Test {
 /// The work of a test.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Work {
-    /// Words of the fio language, with `{dir}` and `{file}` for the place.
+    /// Words of the fio language, with `{dir}` and `{file}` for the place, or `{object}` for the objects of a store.
     Line(Vec<String>),
     /// The native write and read of 1,001 small files.
     SmallFiles,
@@ -199,6 +199,12 @@ impl Profile {
         }
     }
 
+    /// Whether it is about object stores; all of its tests and gates are then.
+    pub(crate) fn is_of_objects(&self) -> bool {
+        let of_test = |test: &Test| crate::line::is_of_objects(&test.work.words());
+        self.tests.iter().any(of_test) || self.gates.iter().any(|gate| matches!(gate.condition, Condition::Function(_)))
+    }
+
     /// The test with this id.
     pub(crate) fn test(&self, id: &str) -> Option<&Test> {
         self.tests.iter().find(|test| test.id == id)
@@ -267,6 +273,7 @@ fn checked_gate(written: WrittenGate, source: &Source) -> Result<Gate, Fault> {
         lock,
         free_bytes,
         words,
+        function,
         source: title_of_source,
         read,
         kind,
@@ -284,11 +291,12 @@ fn checked_gate(written: WrittenGate, source: &Source) -> Result<Gate, Fault> {
         lock.map(Condition::Lock),
         free_bytes.map(Condition::FreeBytes),
         words.map(Condition::Runs),
+        function.map(Condition::Function),
     ]
     .into_iter()
     .flatten();
     let (Some(condition), None) = (conditions.next(), conditions.next()) else {
-        return Err((id.span(), "a gate has one of not-on, lock, free-bytes and words".to_string()));
+        return Err((id.span(), "a gate has one of not-on, lock, free-bytes, words and function".to_string()));
     };
     let source = source.with(title_of_source, read, kind, confidence);
     Ok(Gate { id: id.into_inner(), title, condition, because, source })

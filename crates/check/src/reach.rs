@@ -5,6 +5,9 @@ use fsdyno_results::evidence::{Storage, StorageClass};
 
 /// A phrase: what serves the I/Os of this job on this storage.
 pub(crate) fn of(job: &Job, storage: &Storage) -> String {
+    if !job.submission.engine.has_paths() {
+        return "the store, with its caches".to_string();
+    }
     let durability = &job.durability;
     let synced = durability.fsync_every > 0
         || durability.fdatasync_every > 0

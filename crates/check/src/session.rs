@@ -1,6 +1,6 @@
 //! Checks profiles one after the other: gates, then tests, repeated while a verdict is undecided.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fsdyno_guide::Problem;
 use fsdyno_guide::study::StudyRun;
@@ -9,15 +9,11 @@ use fsdyno_results::{Severity, Verdict, VerdictRow};
 use fsdyno_run::StopRule;
 
 use crate::gate::{self, Condition, Outcome};
+use crate::ground::Ground;
 use crate::judge::{self, Factors, NOT_DURABLE, ResolvedRequirement};
 use crate::profile::{Profile, Test};
 use crate::trial::Trial;
 use crate::{CheckOptions, line};
-
-/// The file that the tests of a profile share, so that a test can read what an earlier one has written.
-pub(crate) fn shared_file(directory: &Path) -> PathBuf {
-    directory.join("check.dat")
-}
 
 /// A running check.
 pub(crate) struct Session<'s, 'a> {
@@ -77,14 +73,14 @@ impl<'s, 'a> Session<'s, 'a> {
     }
 
     /// Runs the profiles and judges their requirements.
-    pub(crate) fn run(&mut self, profiles: &[&Profile], work: &WorkDirectory) -> Result<(), Problem> {
+    pub(crate) fn run(&mut self, profiles: &[&Profile], ground: Ground<'_>) -> Result<(), Problem> {
         self.study_run.steps.1 = profiles.iter().map(|profile| self.measured(profile).len()).sum();
         self.study_run.more_steps = None;
         for profile in profiles {
             // The files of one profile must neither fill the storage nor warm it for the next.
-            work.empty()?;
-            if self.pass_gates(profile, work)? {
-                self.run_tests(profile, work)?;
+            ground.directory().map_or(Ok(()), WorkDirectory::empty)?;
+            if self.pass_gates(profile, ground)? {
+                self.run_tests(profile, ground)?;
             } else {
                 let tests = self.measured(profile).len();
                 self.study_run.steps.1 = self.study_run.steps.1.saturating_sub(tests);
@@ -95,13 +91,14 @@ impl<'s, 'a> Session<'s, 'a> {
     }
 
     /// Examines the gates that need a file.
-    fn pass_gates(&mut self, profile: &Profile, work: &WorkDirectory) -> Result<bool, Problem> {
+    fn pass_gates(&mut self, profile: &Profile, ground: Ground<'_>) -> Result<bool, Problem> {
         let mut pass = true;
         for gate in &profile.gates {
-            let outcome = match &gate.condition {
-                Condition::NotOn(_) | Condition::FreeBytes(_) => continue,
-                Condition::Lock(lock) => gate::try_lock(*lock, work),
-                Condition::Runs(words) => self.try_words(words, &gate.title, work)?,
+            let outcome = match (&gate.condition, ground.directory()) {
+                (Condition::Function(function), _) => ground.answer(*function),
+                (Condition::Lock(lock), Some(work)) => gate::try_lock(*lock, work),
+                (Condition::Runs(words), Some(_)) => self.try_words(words, &gate.title, ground)?,
+                _ => continue,
             };
             let answer = judge::gate_row(profile, gate, &outcome);
             pass &= answer.verdict != Verdict::Fail;
@@ -111,24 +108,24 @@ impl<'s, 'a> Session<'s, 'a> {
     }
 
     /// Runs a line that only has to end without an error; it is no row of the study.
-    fn try_words(&mut self, words: &[String], title: &str, work: &WorkDirectory) -> Result<Outcome, Problem> {
-        let line = line::prepare(words, work.directory(), &shared_file(work.directory()), self.options.shortening)?;
+    fn try_words(&mut self, words: &[String], title: &str, ground: Ground<'_>) -> Result<Outcome, Problem> {
+        let line = ground.line(words, self.options.shortening)?;
+        self.try_line(&line.words, title, ground)
+    }
+
+    fn try_line(&mut self, words: &[String], title: &str, ground: Ground<'_>) -> Result<Outcome, Problem> {
         let step = fsdyno_guide::watch::Step { title: title.to_string(), number: 1, of: 1, ..Default::default() };
         let conditions = fsdyno_guide::bench::Conditions {
             version: self.study_run.version,
             control: &self.study_run.control,
             stop_rule: StopRule::AsWritten,
-            work: Some(work),
+            work: ground.directory(),
         };
-        let record = match fsdyno_guide::bench::run_line(
-            &line.words,
-            conditions,
-            &step,
-            &mut fsdyno_guide::watch::SilentWatcher,
-        ) {
-            Ok(record) => record,
-            Err(problem) => return Ok(Outcome::Broken(problem.what)),
-        };
+        let record =
+            match fsdyno_guide::bench::run_line(words, conditions, &step, &mut fsdyno_guide::watch::SilentWatcher) {
+                Ok(record) => record,
+                Err(problem) => return Ok(Outcome::Broken(problem.what)),
+            };
         let error = record.jobs.iter().find_map(|job| job.error.as_ref());
         Ok(match error {
             Some(error) => Outcome::Broken(format!("it fails: {}: {}", error.function, error.text)),
@@ -136,10 +133,10 @@ impl<'s, 'a> Session<'s, 'a> {
         })
     }
 
-    fn run_tests(&mut self, profile: &Profile, work: &WorkDirectory) -> Result<(), Problem> {
+    fn run_tests(&mut self, profile: &Profile, ground: Ground<'_>) -> Result<(), Problem> {
         let mut all = Vec::new();
         for test in self.measured(profile) {
-            all.push(self.run_test(profile, test, work)?);
+            all.push(self.run_test(profile, test, ground)?);
         }
         let mut answers = Vec::new();
         for requirement in profile.requirements_of(self.tier()) {
@@ -175,13 +172,14 @@ impl<'s, 'a> Session<'s, 'a> {
     }
 
     /// Runs a test, and repeats it while a requirement is undecided and the cap allows it.
-    fn run_test<'p>(
-        &mut self,
-        profile: &'p Profile,
-        test: &'p Test,
-        work: &'p WorkDirectory,
-    ) -> Result<Trial<'p>, Problem> {
-        let mut trial = Trial::planned(self.study_run, profile, test, work, self.options.shortening)?;
+    fn run_test<'p>(&mut self, profile: &'p Profile, test: &'p Test, ground: Ground<'p>) -> Result<Trial<'p>, Problem> {
+        let mut trial = Trial::planned(self.study_run, profile, test, ground, self.options.shortening)?;
+        if let (Ground::Objects(objects, _), Some((size, count))) = (ground, trial.objects_read()) {
+            let words = line::filling(objects, size, count);
+            if let Outcome::Broken(why) = self.try_line(&words, "writes what is read", ground)? {
+                trial.give_up(format!("its objects could not be written: {why}"));
+            }
+        }
         loop {
             trial.run_once(self.study_run)?;
             let rows = &self.study_run.study.rows;
@@ -214,6 +212,9 @@ impl<'s, 'a> Session<'s, 'a> {
 
 /// Whether a profile needs more than an examination of the mount.
 fn needs_files(profile: &Profile) -> bool {
-    let tried = profile.gates.iter().any(|gate| matches!(gate.condition, Condition::Lock(_) | Condition::Runs(_)));
+    let tried = profile
+        .gates
+        .iter()
+        .any(|gate| matches!(gate.condition, Condition::Lock(_) | Condition::Runs(_) | Condition::Function(_)));
     tried || !profile.requirements.is_empty()
 }

@@ -1,6 +1,7 @@
 //! Runs a test on its storage, and repeats it.
 
 use fsdyno_guide::Problem;
+use fsdyno_guide::nodes::ThisMachine;
 use fsdyno_guide::smallfiles::{self, PhaseCounters};
 use fsdyno_guide::study::{StudyRun, planned_row};
 use fsdyno_guide::work_directory::{WorkDirectory, reason};
@@ -9,11 +10,11 @@ use fsdyno_results::Row;
 use fsdyno_run::StopRule;
 
 use crate::estimate::measured_s;
+use crate::ground::{Ground, OBJECT_ROUNDS_MAX, set_of};
 use crate::judge::TestRun;
 use crate::line::{self, Line, Shortening};
 use crate::profile::{Profile, Test, Work};
 use crate::reach;
-use crate::session::shared_file;
 
 /// An undecided test is repeated until its measured time is this multiple of its first run's ...
 const CAP_TIMES: f64 = 6.0;
@@ -28,7 +29,7 @@ const ROUNDS_MAX: u32 = 200;
 pub(crate) struct Trial<'p> {
     profile: &'p Profile,
     pub(crate) test: &'p Test,
-    work: &'p WorkDirectory,
+    ground: Ground<'p>,
     /// The words that were run, for people.
     words: Vec<String>,
     /// The line of the fio language; `None`: small files.
@@ -52,12 +53,12 @@ impl<'p> Trial<'p> {
         study_run: &StudyRun<'_>,
         profile: &'p Profile,
         test: &'p Test,
-        work: &'p WorkDirectory,
+        ground: Ground<'p>,
         shortening: Shortening,
     ) -> Result<Trial<'p>, Problem> {
         let (words, line, reach) = match &test.work {
             Work::Line(words) => {
-                let line = line::prepare(words, work.directory(), &shared_file(work.directory()), shortening)?;
+                let line = ground.line(words, shortening)?;
                 let reach = reach::of(&line.job, &study_run.study.targets[0].storage);
                 (line.words.clone(), Some(line), reach)
             }
@@ -65,7 +66,17 @@ impl<'p> Trial<'p> {
         };
         let (indices, problem) = (Vec::new(), None);
         let (rounds, cap_s, counters) = (0, 0.0, None);
-        Ok(Trial { profile, test, work, words, line, rounds, indices, problem, reach, cap_s, counters })
+        Ok(Trial { profile, test, ground, words, line, rounds, indices, problem, reach, cap_s, counters })
+    }
+
+    /// The bytes and the number of the objects that it reads; `None`: it reads none.
+    pub(crate) fn objects_read(&self) -> Option<(u64, u64)> {
+        self.line.as_ref().filter(|line| !line.only_writes).map(set_of)
+    }
+
+    /// Does not run it, for this reason.
+    pub(crate) fn give_up(&mut self, reason: String) {
+        (self.problem, self.line) = (Some(reason), None);
     }
 
     /// Runs the test once more.
@@ -74,7 +85,7 @@ impl<'p> Trial<'p> {
     /// When the files of the previous run cannot be removed.
     pub(crate) fn run_once(&mut self, study_run: &mut StudyRun<'_>) -> Result<(), Problem> {
         match self.line.clone() {
-            _ if study_run.stopped() => {}
+            _ if study_run.stopped() || self.problem.is_some() => {}
             Some(line) => self.run_line(study_run, &line)?,
             None => self.run_small_files(study_run)?,
         }
@@ -86,9 +97,9 @@ impl<'p> Trial<'p> {
     }
 
     fn run_line(&mut self, study_run: &mut StudyRun<'_>, line: &Line) -> Result<(), Problem> {
-        if line.only_writes {
+        if let (Some(work), true) = (self.ground.directory(), line.only_writes) {
             // Extending a file is different work from overwriting it: each run begins without one.
-            let reach = self.work.reach();
+            let reach = work.reach();
             for file in line.files.keys() {
                 study_run.watcher.looks(file);
                 match reach.remove(file) {
@@ -106,7 +117,7 @@ impl<'p> Trial<'p> {
         let pattern = format!("{}/{}", self.profile.name, self.test.id);
         let title = format!("{}: {}", self.profile.name, line::title(&self.test.title, &line.shortened));
         let row = planned_row(0, &pattern, &title, self.rounds, line.words.clone());
-        match study_run.run_row(row, StopRule::AsWritten, self.work) {
+        match study_run.run_row_in(&mut ThisMachine, 1, row, StopRule::AsWritten, self.ground.directory()) {
             Ok(index) => {
                 let run = study_run.study.rows[index].run.as_ref();
                 let error = run.and_then(|run| run.jobs.iter().find_map(|job| job.error.as_ref()));
@@ -114,7 +125,7 @@ impl<'p> Trial<'p> {
                 self.indices.push(index);
             }
             Err(problem) => {
-                self.work.check()?;
+                self.ground.directory().map_or(Ok(()), WorkDirectory::check)?;
                 self.problem = Some(format!("the test cannot run here: {problem}"));
             }
         }
@@ -122,8 +133,9 @@ impl<'p> Trial<'p> {
     }
 
     fn run_small_files(&mut self, study_run: &mut StudyRun<'_>) -> Result<(), Problem> {
-        self.work.empty()?;
-        for index in smallfiles::write_and_read(study_run, self.work, self.rounds, &mut self.counters)? {
+        let Some(work) = self.ground.directory() else { return Ok(()) };
+        work.empty()?;
+        for index in smallfiles::write_and_read(study_run, work, self.rounds, &mut self.counters)? {
             let row = &mut study_run.study.rows[index];
             row.title = format!("{}: {}", self.profile.name, row.title);
             row.pattern = format!("{}/{}", self.profile.name, row.pattern);
@@ -145,7 +157,8 @@ impl<'p> Trial<'p> {
         let spent_s: f64 = self.indices.iter().map(|index| measured_s(&rows[*index])).sum();
         let one_s = spent_s / f64::from(self.rounds);
         self.cap_s = cap_s.map_or((one_s * CAP_TIMES).max(CAP_S_MIN), |cap_s| cap_s as f64);
-        self.problem.is_none() && self.rounds < ROUNDS_MAX && spent_s + one_s <= self.cap_s
+        let most = if self.ground.directory().is_some() { ROUNDS_MAX } else { OBJECT_ROUNDS_MAX };
+        self.problem.is_none() && self.rounds < most && spent_s + one_s <= self.cap_s
     }
 
     /// Whether small files need one more pass to show the variation between passes, even if the verdict is decided.

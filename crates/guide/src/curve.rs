@@ -7,7 +7,7 @@ use fsdyno_stats::ENOUGH_REQUESTS;
 use fsdyno_text::quantity::{counted, number};
 
 use crate::io_mode::RequestedIoMode;
-use crate::question_file::FilledFile;
+use crate::question_file::{FilledTarget, LEAST_REQUESTS};
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, closed_loop};
@@ -64,6 +64,7 @@ const OPEN_BYTES: u64 = 64 << 20;
 /// When the place cannot be used or the words make no job; nothing is left there then.
 pub fn curve(place: &Place, options: &CurveOptions, caller: Caller<'_>) -> Result<Study, Problem> {
     let requests = requests(options)?;
+    requests.check_of_files()?;
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::Curve, places, caller);
     let size_bytes = question_file::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
@@ -71,8 +72,8 @@ pub fn curve(place: &Place, options: &CurveOptions, caller: Caller<'_>) -> Resul
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(&mut study_run, 0, RequestedIoMode::default())?;
-    outline(&mut study_run, options);
-    let file = job_path(&work.file("curve.dat"));
+    outline(&mut study_run, options, "the file is");
+    let (file, engine) = (job_path(&work.file("curve.dat")), io_mode.words());
     // A file whose size was asked for is filled completely; else filling ends after FILL_S, and the loads use what is
     // there.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
@@ -84,19 +85,25 @@ pub fn curve(place: &Place, options: &CurveOptions, caller: Caller<'_>) -> Resul
     )?;
     if filled > 0 {
         check_blocks(std::slice::from_ref(&requests), filled)?;
-        let site = FilledFile { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
+        let site =
+            FilledTarget { engine: &engine, file: &file, size_bytes: filled, work: Some(&work), requests_max: 0 };
         take_loads(&mut study_run, options, &requests, site)?;
     }
     study_run.remove_work_directory(work);
     // Without a file nothing was measured.
     if filled > 0 {
-        study_run.study.sentences = sentences::of(&study_run.study, &requests);
+        study_run.study.sentences = conclusions(&study_run.study, &requests);
     }
     Ok(study_run.finish())
 }
 
+/// What the loads show.
+pub(crate) fn conclusions(study: &Study, requests: &Requests) -> Vec<String> {
+    sentences::of(study, requests)
+}
+
 /// Parses the requests, of one direction: a mix has two rates, and two response times.
-fn requests(options: &CurveOptions) -> Result<Requests, Problem> {
+pub(crate) fn requests(options: &CurveOptions) -> Result<Requests, Problem> {
     let requests = Requests::parse(&options.access, &options.block_size).map_err(Problem::new)?;
     if requests.reads && requests.writes {
         return Err(Problem::new(format!(
@@ -108,17 +115,18 @@ fn requests(options: &CurveOptions) -> Result<Requests, Problem> {
     Ok(requests)
 }
 
-fn depths(options: &CurveOptions) -> Vec<u32> {
+pub(crate) fn depths(options: &CurveOptions) -> Vec<u32> {
     options.depth.map_or(DEPTHS.to_vec(), |depth| vec![depth])
 }
 
-fn outline(study_run: &mut StudyRun<'_>, options: &CurveOptions) {
+/// Announces how long it takes; `what`: that which is written before.
+pub(crate) fn outline(study_run: &mut StudyRun<'_>, options: &CurveOptions, what: &str) {
     let (looks, loads) = (depths(options).len(), options.loads.len());
     study_run.steps.1 = 1 + looks + loads;
     let each = Timing::of_runtime(options.runtime_s);
     let all = duration(Timing::of_runtime(LOOK_S).seconds(looks) + each.seconds(loads));
     let text = format!(
-        "{} to find the capacity, then {} of {} each: up to {all} after the file is written",
+        "{} to find the capacity, then {} of {} each: up to {all} after {what} written",
         counted(looks as u64, "run"),
         counted(loads as u64, "load"),
         duration(each.seconds(1))
@@ -126,11 +134,11 @@ fn outline(study_run: &mut StudyRun<'_>, options: &CurveOptions) {
     study_run.watcher.outline(&text);
 }
 
-fn take_loads(
+pub(crate) fn take_loads(
     study_run: &mut StudyRun<'_>,
     options: &CurveOptions,
     requests: &Requests,
-    site: FilledFile<'_>,
+    site: FilledTarget<'_>,
 ) -> Result<(), Problem> {
     let mut looks = Vec::new();
     for depth in depths(options) {
@@ -224,19 +232,29 @@ impl Capacity {
 fn open_loop(
     study_run: &mut StudyRun<'_>,
     requests: &Requests,
-    site: FilledFile<'_>,
+    site: FilledTarget<'_>,
     capacity: Capacity,
     load_percent: u32,
     timing: Timing,
 ) -> Result<usize, Problem> {
     let pattern = format!("{}-load{load_percent}", requests.pattern());
     let title = format!("{}, {load_percent} % of the capacity", requests.title());
-    let mut command = requests.line(&pattern, site.io_mode, site.file, site.size_bytes, timing);
-    command.push(format!("--iodepth={}", capacity.open_depth(requests.largest_bytes)));
-    command.push(format!("--rate_iops={}", capacity.rate_per_s(load_percent)));
+    let (rate, most) = (capacity.rate_per_s(load_percent), capacity.open_depth(requests.largest_bytes));
+    let affordable = u32::try_from(site.requests_max / LEAST_REQUESTS).unwrap_or(most);
+    let (depth, each) = if requests.of_objects { shared_out(rate, most.min(affordable)) } else { (most, rate) };
+    let mut command = requests.line(&pattern, site, timing, depth);
+    command.push(format!("--rate_iops={each}"));
     command.push("--rate_process=poisson".to_string());
     // Arrivals are random: a rate that looks settled says nothing about the queue.
-    study_run.run_row(planned_row(0, &pattern, &title, 0, command), StopRule::AsWritten, site.work)
+    site.run(study_run, planned_row(0, &pattern, &title, 0, command), StopRule::AsWritten)
+}
+
+/// The number of connections, at most `most`, and the rate of each that together are nearest to this rate.
+fn shared_out(rate: u64, most: u32) -> (u32, u64) {
+    let each = rate.div_ceil(u64::from(most.max(1))).max(1);
+    // Rounded to the nearest number.
+    let connections = (rate + each / 2) / each;
+    (u32::try_from(connections).unwrap_or(most).clamp(1, most.max(1)), each)
 }
 
 #[cfg(test)]
@@ -268,6 +286,19 @@ mod tests {
         assert_eq!(capacity.open_depth(4096), 256);
         assert_eq!(capacity.open_depth(1 << 20), 64);
         assert_eq!(capacity.open_depth(16 << 20), 16, "never less than what the capacity was found with");
+    }
+
+    #[test]
+    fn connections_share_a_rate() {
+        assert_eq!(
+            [1, 30, 256, 257, 1000, 20_000].map(|rate| shared_out(rate, 256)),
+            [(1, 1), (30, 1), (256, 1), (129, 2), (250, 4), (253, 79)]
+        );
+        for rate in 1..3000 {
+            let (connections, each) = shared_out(rate, 64);
+            let offered = u64::from(connections) * each;
+            assert!(connections <= 64 && offered.abs_diff(rate) <= each / 2, "{rate}: {connections} x {each}");
+        }
     }
 
     #[test]

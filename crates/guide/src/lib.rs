@@ -12,6 +12,7 @@ pub mod io_mode;
 pub mod limits;
 pub mod measure;
 pub mod nodes;
+pub mod object_check;
 #[cfg(all(feature = "object", target_os = "linux"))]
 pub mod objects;
 pub mod problem;

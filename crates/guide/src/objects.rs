@@ -1,11 +1,13 @@
-//! Questions to an object store: `measure`, `compare`, `inspect` and `clean` of `s3://BUCKET[/PREFIX]`.
+//! Questions to an object store: `measure`, `compare`, `sweep`, `curve`, `inspect` and others of `s3://BUCKET[/PREFIX]`.
 
 mod attribute;
 mod calls;
 mod compare;
+mod functions;
 mod inspect;
 mod keys;
 mod leftovers;
+mod load;
 mod measure;
 mod phase;
 mod server;
@@ -14,6 +16,8 @@ mod work;
 
 pub use attribute::attribute;
 pub use compare::{ObjectCompareOptions, compare, compare_names};
+pub use functions::with_objects;
 pub use inspect::{StoreFacts, inspect};
 pub use leftovers::clean;
+pub use load::{ObjectLimits, curve, sweep};
 pub use measure::{ObjectOptions, measure};

@@ -7,18 +7,68 @@ use fsdyno_run::StopRule;
 
 use crate::Problem;
 use crate::io_mode::{IoMode, memory_for_files};
+use crate::nodes::ThisMachine;
+use crate::requests::Timing;
 use crate::study::{StudyRun, planned_row};
 use crate::work_directory::{WorkDirectory, usable_bytes};
 
-/// The filled file, with the way to access it.
+/// What the points of a question read and overwrite: a filled file, or the objects of a bucket.
 #[derive(Clone, Copy)]
-pub(crate) struct FilledFile<'a> {
-    pub(crate) io_mode: &'a IoMode,
-    /// Its path, as a job's line writes it.
+pub(crate) struct FilledTarget<'a> {
+    /// The words of a job's line for the engine and its options.
+    pub(crate) engine: &'a [String],
+    /// Its path or name, as a job's line writes it.
     pub(crate) file: &'a str,
+    /// Bytes of the file; of objects each block size has its own.
     pub(crate) size_bytes: u64,
-    /// The work directory that it lies in.
-    pub(crate) work: &'a WorkDirectory,
+    /// The work directory that it lies in; `None`: it is objects of a bucket.
+    pub(crate) work: Option<&'a WorkDirectory>,
+    /// For objects, the most requests of one point.
+    pub(crate) requests_max: u64,
+}
+
+/// A point with fewer requests on each connection shows nothing.
+pub(crate) const LEAST_REQUESTS: u64 = 8;
+
+/// Bytes of all objects of one size, and bounds of their number.
+const OBJECTS_BYTES: u64 = 128 << 20;
+const OBJECTS: (u64, u64) = (16, 256);
+
+/// Connections that write the objects, each as many.
+pub(crate) const WRITERS: u64 = 8;
+
+/// The number of objects of a size.
+pub(crate) fn objects_of(object_bytes: u64) -> u64 {
+    (OBJECTS_BYTES / object_bytes.max(1)).clamp(OBJECTS.0, OBJECTS.1) / WRITERS * WRITERS
+}
+
+impl FilledTarget<'_> {
+    /// The bytes that requests of a block size use.
+    pub(crate) fn bytes_of(&self, block_bytes: u64) -> u64 {
+        if self.work.is_some() { self.size_bytes } else { objects_of(block_bytes) * block_bytes }
+    }
+
+    /// The words for a number of requests in flight. Each connection to an object store carries one at a time.
+    pub(crate) fn at_once(&self, depth: u32) -> String {
+        let option = if self.work.is_some() { "iodepth" } else { "numjobs" };
+        format!("--{option}={depth}")
+    }
+
+    /// The words that end a run over this number of connections or requests in flight.
+    pub(crate) fn ends(&self, depth: u32, block_bytes: u64, timing: Timing) -> Vec<String> {
+        let runtime = format!("--runtime={}ms", timing.runtime_ms);
+        if self.work.is_some() {
+            return vec!["--time_based=1".to_owned(), runtime, format!("--ramp_time={}ms", timing.ramp_ms)];
+        }
+        // Connections stand before the clock starts, and a request in a ramp costs as much as any other.
+        let bytes = (self.requests_max / u64::from(depth)).max(1) * block_bytes;
+        vec![format!("--io_size={bytes}"), runtime, "--group_reporting=1".to_owned()]
+    }
+
+    /// Runs a row on it.
+    pub(crate) fn run(&self, study_run: &mut StudyRun<'_>, row: Row, rule: StopRule) -> Result<usize, Problem> {
+        study_run.run_row_in(&mut ThisMachine, 1, row, rule, self.work)
+    }
 }
 
 /// The smallest file that is worth measuring, bytes.

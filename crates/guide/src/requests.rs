@@ -2,8 +2,10 @@
 
 use fsdyno_job::{Job, Outcome};
 use fsdyno_run::MachineSources;
+use fsdyno_text::quantity::counted;
 
-use crate::io_mode::IoMode;
+use crate::Problem;
+use crate::question_file::FilledTarget;
 
 /// The requests of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +20,12 @@ pub struct Requests {
     pub reads: bool,
     /// Whether some are writes.
     pub writes: bool,
+    /// Whether they are GET or PUT of whole objects, each of this block size.
+    pub of_objects: bool,
 }
+
+/// The requests to object stores, with the access that stands for them in a job's line.
+const OBJECT_REQUESTS: [(&str, &str); 2] = [("get", "randread"), ("put", "randwrite")];
 
 impl Requests {
     /// Parses both words.
@@ -26,6 +33,8 @@ impl Requests {
     /// # Errors
     /// When fio's language does not know one of them, or when it trims: files cannot be trimmed.
     pub fn parse(access: &str, block_size: &str) -> Result<Requests, String> {
+        let of_objects = OBJECT_REQUESTS.iter().find(|(verb, _)| *verb == access);
+        let access = of_objects.map_or(access, |(_, access)| access);
         let job = job(&[format!("--rw={access}"), format!("--bs={block_size}")])?;
         let access = &job.pattern.access;
         let plain = "use one of read, write, rw, randread, randwrite, randrw";
@@ -44,17 +53,52 @@ impl Requests {
             largest_bytes: largest,
             reads: access.reads,
             writes: access.writes,
+            of_objects: of_objects.is_some(),
         })
+    }
+
+    /// The same as requests for whole objects; the error says which there are.
+    pub(crate) fn into_objects(self) -> Result<Requests, Problem> {
+        if self.reads && self.writes {
+            let text =
+                format!("{} both reads and writes, and a request to an object store does one of them", self.access);
+            return Err(Problem::new(text).with_next("use --requests get,put"));
+        }
+        Ok(Requests { access: OBJECT_REQUESTS[usize::from(self.writes)].1.to_owned(), of_objects: true, ..self })
+    }
+
+    /// Refuses requests that directories do not have.
+    pub(crate) fn check_of_files(&self) -> Result<(), Problem> {
+        if !self.of_objects {
+            return Ok(());
+        }
+        let text = format!("{} is a request to an object store, and this is a directory", self.word());
+        Err(Problem::new(text).with_next("use one of read, write, rw, randread, randwrite, randrw"))
+    }
+
+    /// The word for these requests: `randread`, `get`.
+    fn word(&self) -> &str {
+        match self.of_objects {
+            true => OBJECT_REQUESTS[usize::from(self.writes)].0,
+            false => &self.access,
+        }
+    }
+
+    /// This number of requests in flight, as people say it: `depth 8`, for objects `8 connections`.
+    pub(crate) fn at_once(&self, depth: u32) -> String {
+        at_once(self.of_objects, depth)
     }
 
     /// The pattern's name in rows, the same on every storage: `randread-4k`.
     pub fn pattern(&self) -> String {
-        format!("{}-{}", self.access, self.block_size)
+        format!("{}-{}", self.word(), self.block_size)
     }
 
     /// The pattern's name for people: `4k random read`.
     pub fn title(&self) -> String {
-        let words = match self.access.as_str() {
+        let words = match self.word() {
+            "get" => "GET",
+            "put" => "PUT",
             "read" => "sequential read",
             "write" => "sequential write",
             "rw" => "sequential read and write",
@@ -66,34 +110,31 @@ impl Requests {
         format!("{} {words}", self.block_size)
     }
 
-    /// The command line for these requests on a filled file, bounded by time; the caller adds iodepth and rate.
-    pub(crate) fn line(
-        &self,
-        name: &str,
-        io_mode: &IoMode,
-        file: &str,
-        size_bytes: u64,
-        timing: Timing,
-    ) -> Vec<String> {
+    /// The command line for this number of these requests in flight on what was filled, bounded by time.
+    pub(crate) fn line(&self, name: &str, site: FilledTarget<'_>, timing: Timing, depth: u32) -> Vec<String> {
         let mut words = vec![
             format!("--name={name}"),
-            format!("--filename={file}"),
-            format!("--size={size_bytes}"),
+            format!("--filename={}", site.file),
+            format!("--size={}", site.bytes_of(self.largest_bytes)),
             "--fallocate=none".to_string(),
             format!("--rw={}", self.access),
             format!("--bs={}", self.block_size),
-            "--time_based=1".to_string(),
-            format!("--runtime={}ms", timing.runtime_ms),
-            format!("--ramp_time={}ms", timing.ramp_ms),
-            // A few seconds then give enough values to show how the rate varies.
-            "--iopsavgtime=100".to_string(),
         ];
-        words.extend(io_mode.words());
-        if self.writes {
+        words.extend(site.ends(depth, self.largest_bytes, timing));
+        // A few seconds then give enough values to show how the rate varies.
+        words.push("--iopsavgtime=100".to_string());
+        words.extend_from_slice(site.engine);
+        if self.writes && !self.of_objects {
             words.push("--end_fsync=1".to_string());
         }
+        words.push(site.at_once(depth));
         words
     }
+}
+
+/// This number of requests in flight, as people say it: `depth 8`, for objects `8 connections`.
+pub(crate) fn at_once(of_objects: bool, depth: u32) -> String {
+    if of_objects { counted(depth.into(), "connection") } else { format!("depth {depth}") }
 }
 
 /// The times of one measured point.
@@ -147,7 +188,7 @@ fn job(words: &[String]) -> Result<Job, String> {
 /// # Errors
 /// When fio's language does not know it.
 pub fn access(word: &str) -> Result<String, String> {
-    Requests::parse(word, "4k").map(|requests| requests.access)
+    Requests::parse(word, "4k").map(|requests| requests.word().to_owned())
 }
 
 /// Checks a block size as fio does.
@@ -185,6 +226,22 @@ mod tests {
         for wrong in ["0", "4x", "", "-1"] {
             assert!(!block_size(wrong).unwrap_err().is_empty(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn requests_to_object_stores_have_words_of_their_own() {
+        let get = Requests::parse("get", "128k").unwrap();
+        assert_eq!(
+            (get.pattern(), get.title(), get.at_once(1)),
+            ("get-128k".into(), "128k GET".into(), "1 connection".into())
+        );
+        assert_eq!((access("put").unwrap().as_str(), get.access.as_str()), ("put", "randread"));
+        assert_eq!(Requests::parse("read", "128k").unwrap().into_objects().unwrap(), get, "reads are GETs there");
+        assert_eq!(Requests::parse("write", "4k").unwrap().into_objects().unwrap().pattern(), "put-4k");
+        let mixed = Requests::parse("randrw", "4k").unwrap();
+        assert_eq!(mixed.at_once(8), "depth 8");
+        assert_eq!(mixed.into_objects().unwrap_err().next.as_deref(), Some("use --requests get,put"));
+        assert!(get.check_of_files().unwrap_err().what.starts_with("get is a request to an object store"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use fsdyno_text::quantity::{counted, number};
 use crate::Problem;
 use crate::io_mode::{IoMode, RequestedIoMode};
 use crate::nodes::{Nodes, SHARED_FILE};
-use crate::question_file;
+use crate::question_file::{self, FilledTarget};
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, groups, turns};
@@ -56,6 +56,7 @@ pub fn scale(
         return Err(too_few(place, options, nodes.count()));
     }
     let groups = groups(&options.accesses, &options.block_sizes)?;
+    groups.iter().try_for_each(Requests::check_of_files)?;
     if let Some(group) = groups.iter().find(|group| options.shared && !group.access.starts_with("rand")) {
         let text =
             format!("--shared is for random access: with {} all nodes would use the same bytes at once", group.access);
@@ -160,7 +161,7 @@ fn take_steps(
 ) -> Result<(), Problem> {
     let turns = turns(options.runtime_s);
     let timing = Timing::of_runtime(options.runtime_s).split(turns);
-    let steps = options.nodes.list();
+    let (steps, engine) = (options.nodes.list(), site.io_mode.words());
     for group in groups {
         for round in 0..turns {
             for step in order_of_round(round, steps.len()) {
@@ -170,8 +171,14 @@ fn take_steps(
                 let count = steps[step];
                 let pattern = format!("{}-n{count}", group.pattern());
                 let title = format!("{}, {}", group.title(), counted(u64::from(count), "node"));
-                let mut command = group.line(&pattern, site.io_mode, site.file, size_bytes, timing);
-                command.push(format!("--iodepth={}", options.iodepth));
+                let filled = FilledTarget {
+                    engine: &engine,
+                    file: site.file,
+                    size_bytes,
+                    work: Some(site.work),
+                    requests_max: 0,
+                };
+                let mut command = group.line(&pattern, filled, timing, options.iodepth);
                 if options.shared {
                     // With fio's fixed seed all nodes would read the same offsets, and the server's memory would answer.
                     command.push("--randrepeat=0".to_owned());

@@ -73,11 +73,13 @@ pub fn check_places<'p>(question: &str, mut places: impl Iterator<Item = &'p str
         ))
         .with_next("write a fio line with ioengine=http: docs/object-storage.md has one"));
     }
-    if ["measure", "compare", "attribute", "inspect", "clean"].contains(&question) {
-        return Ok(());
-    }
-    Err(Problem::new(format!("{question} needs a directory: it cannot use an object store yet ({place})"))
-        .with_next(format!("run `fsdyno measure {place}`")))
+    let next = match question {
+        "measure" | "check" | "compare" | "sweep" | "curve" | "attribute" | "inspect" | "clean" => return Ok(()),
+        "scale" => format!("run `fsdyno sweep {place}` on each node at the same time: each has connections of its own"),
+        "time" => format!("mount it, and name the mount; `fsdyno attribute {place} MOUNT` says what the mount adds"),
+        _ => format!("run `fsdyno measure {place}`"),
+    };
+    Err(Problem::new(format!("{question} needs a directory: it cannot use an object store ({place})")).with_next(next))
 }
 
 impl Place {
@@ -214,13 +216,14 @@ impl<'a> StudyRun<'a> {
         stop_rule: fsdyno_run::StopRule,
         work: &WorkDirectory,
     ) -> Result<usize, Problem> {
-        let index = self.run_row_in(nodes, count, row, stop_rule, Some(work))?;
-        work.check()?;
-        Ok(index)
+        self.run_row_in(nodes, count, row, stop_rule, Some(work))
     }
 
     /// The same in a work directory, or with objects of a server alone.
-    pub(crate) fn run_row_in(
+    ///
+    /// # Errors
+    /// See [`StudyRun::run_row`].
+    pub fn run_row_in(
         &mut self,
         nodes: &mut dyn Nodes,
         count: u32,
@@ -240,6 +243,7 @@ impl<'a> StudyRun<'a> {
         row.findings.clone_from(&record.findings);
         row.run = Some(record);
         self.end_step(&step, row);
+        work.map_or(Ok(()), WorkDirectory::check)?;
         Ok(self.study.rows.len() - 1)
     }
 

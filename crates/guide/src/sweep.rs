@@ -7,7 +7,7 @@ use fsdyno_stats::order_of_round;
 use fsdyno_text::quantity::{counted, number};
 
 use crate::io_mode::RequestedIoMode;
-use crate::question_file::FilledFile;
+use crate::question_file::FilledTarget;
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
@@ -48,6 +48,7 @@ pub(crate) const FILL_S: u32 = 8;
 /// When the place cannot be used or the words make no job; nothing is left there then.
 pub fn sweep(place: &Place, options: &SweepOptions, caller: Caller<'_>) -> Result<Study, Problem> {
     let groups = groups(&options.accesses, &options.block_sizes)?;
+    groups.iter().try_for_each(Requests::check_of_files)?;
     let places = std::slice::from_ref(place);
     let mut study_run = StudyRun::begin(Question::Sweep, places, caller);
     let size_bytes = question_file::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
@@ -56,8 +57,8 @@ pub fn sweep(place: &Place, options: &SweepOptions, caller: Caller<'_>) -> Resul
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(&mut study_run, 0, options.wanted)?;
     let points = groups.len() * options.depths.list().len();
-    announce(&mut study_run, options, points);
-    let file = job_path(&work.file("sweep.dat"));
+    announce(&mut study_run, options, points, "the file is");
+    let (file, engine) = (job_path(&work.file("sweep.dat")), io_mode.words());
     // A file whose size was asked for is filled completely; else filling ends after FILL_S, and the points use what is
     // there.
     let fill_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
@@ -69,16 +70,22 @@ pub fn sweep(place: &Place, options: &SweepOptions, caller: Caller<'_>) -> Resul
     )?;
     if filled > 0 {
         check_blocks(&groups, filled)?;
-        let site = FilledFile { io_mode: &io_mode, file: &file, size_bytes: filled, work: &work };
+        let site =
+            FilledTarget { engine: &engine, file: &file, size_bytes: filled, work: Some(&work), requests_max: 0 };
         take_points(&mut study_run, options, &groups, site)?;
         judge_points_whole(&mut study_run.study);
     }
     study_run.remove_work_directory(work);
     // Without a file nothing was measured.
     if filled > 0 {
-        study_run.study.sentences = groups.iter().map(|group| knee::sentence(&study_run.study, group)).collect();
+        study_run.study.sentences = conclusions(&study_run.study, &groups);
     }
     Ok(study_run.finish())
+}
+
+/// A sentence for each kind of request: which depth to use.
+pub(crate) fn conclusions(study: &Study, groups: &[Requests]) -> Vec<String> {
+    groups.iter().map(|group| knee::sentence(study, group)).collect()
 }
 
 /// The requests of every `rw` with every block size, without duplicates.
@@ -125,14 +132,14 @@ pub(crate) fn turns(runtime_s: u32) -> u32 {
     (runtime_s.saturating_mul(1000) / TURN_MS).clamp(TURNS_MIN, TURNS_MAX) / 2 * 2
 }
 
-/// Announces how long it takes, and how the points are repeated.
-fn announce(study_run: &mut StudyRun<'_>, options: &SweepOptions, points: usize) {
+/// Announces how long it takes, and how the points are repeated; `what`: that which is written before.
+pub(crate) fn announce(study_run: &mut StudyRun<'_>, options: &SweepOptions, points: usize, what: &str) {
     let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
     study_run.steps.1 = points * turns as usize + 1;
     let each = f64::from(whole.split(turns).runtime_ms) / 1e3;
     let all = duration(whole.seconds(points));
     let outline = format!(
-        "{}, each {turns} times for {} s, alternating: up to {all} after the file is written",
+        "{}, each {turns} times for {} s, alternating: up to {all} after {what} written",
         counted(points as u64, "point"),
         number(each)
     );
@@ -145,11 +152,11 @@ fn announce(study_run: &mut StudyRun<'_>, options: &SweepOptions, points: usize)
     study_run.note("turns", Severity::Info, text);
 }
 
-fn take_points(
+pub(crate) fn take_points(
     study_run: &mut StudyRun<'_>,
     options: &SweepOptions,
     groups: &[Requests],
-    site: FilledFile<'_>,
+    site: FilledTarget<'_>,
 ) -> Result<(), Problem> {
     let turns = turns(options.runtime_s);
     let timing = Timing::of_runtime(options.runtime_s).split(turns);
@@ -161,7 +168,7 @@ fn take_points(
                     return Ok(());
                 }
                 let row = closed_loop_row(group, depths[depth], site, timing, round);
-                study_run.run_row(row, StopRule::AsWritten, site.work)?;
+                site.run(study_run, row, StopRule::AsWritten)?;
             }
         }
     }
@@ -187,11 +194,10 @@ pub(crate) fn judge_points_whole(study: &mut Study) {
 }
 
 /// The row of one turn with `depth` requests in flight.
-fn closed_loop_row(requests: &Requests, depth: u32, site: FilledFile<'_>, timing: Timing, round: u32) -> Row {
+fn closed_loop_row(requests: &Requests, depth: u32, site: FilledTarget<'_>, timing: Timing, round: u32) -> Row {
     let pattern = format!("{}-qd{depth}", requests.pattern());
-    let title = format!("{}, depth {depth}", requests.title());
-    let mut command = requests.line(&pattern, site.io_mode, site.file, site.size_bytes, timing);
-    command.push(format!("--iodepth={depth}"));
+    let title = format!("{}, {}", requests.title(), requests.at_once(depth));
+    let command = requests.line(&pattern, site, timing, depth);
     planned_row(0, &pattern, &title, round, command)
 }
 
@@ -200,11 +206,11 @@ pub(crate) fn closed_loop(
     study_run: &mut StudyRun<'_>,
     requests: &Requests,
     depth: u32,
-    site: FilledFile<'_>,
+    site: FilledTarget<'_>,
     timing: Timing,
 ) -> Result<usize, Problem> {
     let rule = StopRule::Settled { least_s: 2.0, windows: 4, tolerance: 0.05 };
-    study_run.run_row(closed_loop_row(requests, depth, site, timing, 0), rule, site.work)
+    site.run(study_run, closed_loop_row(requests, depth, site, timing, 0), rule)
 }
 
 #[cfg(test)]

@@ -48,6 +48,8 @@ pub enum Manner {
     Nagle,
     /// Keeps what is written; this number of requests take 100 ms, all later ones 5 ms.
     WarmsUp(usize),
+    /// Keeps what is written; it knows no ranges, no conditions and no pages.
+    Careless,
     /// Keeps the markers of runs, and refuses every other object: it wants fewer requests.
     KeepsMarkersAlone,
     /// Answers every request with this status and this body.
@@ -336,6 +338,7 @@ impl Shared {
 
     /// Answers like a server that keeps objects. Returns whether the connection goes on.
     fn answer_as_keeper(&self, head: &str, body: Vec<u8>, to: &mut impl Write) -> std::io::Result<bool> {
+        let written = if head.starts_with("PUT ") { tag_of(&body) } else { String::new() };
         let (status, body) = self.keeps(head, body);
         let requests = || locked(&self.heads).len();
         if let Manner::WarmsUp(slow) = self.manner {
@@ -348,7 +351,12 @@ impl Shared {
             return Ok(true);
         }
         if head.starts_with("HEAD ") {
-            write!(to, "HTTP/1.1 {status} Word\r\nContent-Length: {}\r\n\r\n", body.len())?;
+            let tag = tag_of(&body);
+            write!(to, "HTTP/1.1 {status} Word\r\n{tag}Content-Length: {}\r\n\r\n", body.len())?;
+            return Ok(true);
+        }
+        if status == 200 && self.manner == Manner::Honest && !written.is_empty() {
+            write!(to, "HTTP/1.1 200 Word\r\n{written}Content-Length: 0\r\n\r\n")?;
             return Ok(true);
         }
         if self.manner == Manner::Interim {
@@ -380,7 +388,9 @@ impl Shared {
     fn keeps(&self, head: &str, body: Vec<u8>) -> (u16, Vec<u8>) {
         let mut words = head.split(' ');
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let careless = self.manner == Manner::Careless;
+        let target = if careless { target.replace("max-keys=1", "max-keys=9") } else { target.to_owned() };
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let mut objects = locked(&self.objects);
         if !query.is_empty() {
             return if self.manner == Manner::Tacit {
@@ -402,13 +412,13 @@ impl Shared {
             ("PUT", _) if self.manner == Manner::KeepsMarkersAlone && !path.ends_with("/.fsdyno-work") => {
                 (503, b"<Error><Code>SlowDown</Code></Error>".to_vec())
             }
-            ("PUT", Some(_)) if field(head, "if-none-match").is_some() => (412, Vec::new()),
+            ("PUT", Some(_)) if field(head, "if-none-match").is_some() && !careless => (412, Vec::new()),
             ("PUT", _) => {
                 objects.insert(path, body);
                 (200, Vec::new())
             }
             ("DELETE", _) => (if objects.remove(&path).is_some() { 204 } else { 404 }, Vec::new()),
-            ("GET" | "HEAD", Some(object)) => match range(head) {
+            ("GET" | "HEAD", Some(object)) => match range(head).filter(|_| !careless) {
                 Some((from, to)) => (206, object.get(from..=to.min(object.len() - 1)).unwrap_or_default().to_vec()),
                 None => (200, object.clone()),
             },
@@ -416,6 +426,14 @@ impl Shared {
             _ => (405, Vec::new()),
         }
     }
+}
+
+/// The field with the mark of these bytes.
+fn tag_of(body: &[u8]) -> String {
+    let sum = body
+        .iter()
+        .fold(14_695_981_039_346_656_037_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(1_099_511_628_211));
+    format!("ETag: \"{sum:x}\"\r\n")
 }
 
 /// The number behind the last `_` of an object's name.

@@ -53,7 +53,8 @@ fn every_figure_resolves() {
 fn the_named_profiles_are_there() {
     let all = "gitlab-smallfiles gitlab-fio gitaly gitlab-nfs-gate etcd etcd-sizing openshift-etcd \
                google-netapp-volumes azure-netapp-files aws-ebs-gp3 aws-efs gcp-filestore sap-hana tidb cockroachdb \
-               vault splunk sql-server red-hat-satellite postgresql-wal prometheus-gate juicefs-bands";
+               vault splunk sql-server red-hat-satellite postgresql-wal prometheus-gate juicefs-bands \
+               s3-standard s3-functional juicefs-object";
     let names: BTreeSet<String> = profiles().into_iter().map(|(_, profile)| profile.name).collect();
     let missing: Vec<&str> = all.split_whitespace().filter(|name| !names.contains(*name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
@@ -100,4 +101,20 @@ fn the_example_of_the_documentation_is_a_profile() {
     let example = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let profile = Profile::read("profiles.md", example).unwrap();
     assert_eq!((profile.gates.len(), profile.tests.len(), profile.requirements.len()), (1, 2, 1));
+}
+
+/// Of a store no file can be tried: all tests and gates of a profile are about one kind of place.
+#[test]
+fn a_profile_is_about_directories_or_about_object_stores() {
+    use crate::gate::Condition;
+    let mut of_objects = Vec::new();
+    for (file, profile) in profiles() {
+        let tests = profile.tests.iter().map(|test| crate::line::is_of_objects(&test.work.words()));
+        let gates = profile.gates.iter().map(|gate| matches!(gate.condition, Condition::Function(_)));
+        assert!(tests.chain(gates).all(|is_one| is_one == profile.is_of_objects()), "{file}");
+        if profile.is_of_objects() {
+            of_objects.push(profile.name.clone());
+        }
+    }
+    assert_eq!(of_objects, ["juicefs-object", "s3-functional", "s3-standard"]);
 }

@@ -1,5 +1,6 @@
 //! A profile in the form of its file.
 
+use fsdyno_guide::object_check::ObjectFunction;
 use fsdyno_results::{Confidence, RequirementKind, TestOrigin};
 use serde::Deserialize;
 use toml::Spanned;
@@ -38,6 +39,7 @@ pub(super) struct WrittenGate {
     pub(super) lock: Option<Lock>,
     pub(super) free_bytes: Option<u64>,
     pub(super) words: Option<Spanned<Vec<String>>>,
+    pub(super) function: Option<ObjectFunction>,
     pub(super) source: Option<String>,
     pub(super) read: Option<String>,
     pub(super) kind: Option<RequirementKind>,

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+#[cfg(all(feature = "object", target_os = "linux"))]
+use fsdyno_check::StoreUse;
 use fsdyno_check::{CheckOptions, Library, LibraryProfile, Shortening, check, nominal_seconds};
 use fsdyno_guide::Problem;
 use fsdyno_guide::study::Place;
@@ -13,6 +15,8 @@ use serde_json::json;
 use fsdyno_results::Question;
 
 use super::answer::{AskedQuestion, Shared, answer, size};
+#[cfg(all(feature = "object", target_os = "linux"))]
+use super::store_options::StoreLimits;
 use super::stored::{ended, printed};
 use crate::process::status::UNUSABLE;
 use crate::process::streams::{columns, print_first_page, refused};
@@ -29,7 +33,7 @@ use crate::process::streams::{columns, print_first_page, refused};
 #[command(override_usage = "fsdyno check [OPTIONS] PROFILE... PATH\n       fsdyno check --list\n       \
                             fsdyno check --show PROFILE")]
 pub(crate) struct Check {
-    /// One or more profiles, and a directory on the storage in question.
+    /// One or more profiles, and a directory on the storage in question, or a bucket: s3://BUCKET or s3://BUCKET/PREFIX.
     #[arg(value_name = "PROFILE... PATH", num_args = 0.., hide = true)]
     words: Vec<String>,
     /// List the profiles.
@@ -66,6 +70,9 @@ pub(crate) struct Check {
     /// Write the verdicts as JUnit's XML to this file; a requirement without PASS or FAIL is a skipped test.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+    #[cfg(all(feature = "object", target_os = "linux"))]
+    #[command(flatten)]
+    limits: StoreLimits,
     #[command(flatten)]
     shared: Shared,
 }
@@ -104,6 +111,14 @@ impl Check {
             cap_s: self.cap_seconds.or(self.quick.then_some(QUICK_CAP_S)),
             tier: self.tier.clone(),
             expected: self.expect.clone(),
+            #[cfg(all(feature = "object", target_os = "linux"))]
+            store: Some(StoreUse {
+                with_objects: fsdyno_guide::objects::with_objects,
+                requests_max: self.limits.budget,
+                keeps: self.limits.versioned,
+            }),
+            #[cfg(not(all(feature = "object", target_os = "linux")))]
+            store: None,
         };
         let place = Place::at(Path::new(path));
         let shared = Shared { junit: self.junit, ..self.shared };

@@ -154,8 +154,8 @@ impl Compare {
             connections: self.objects.connections,
             runtime_s: self.runtime,
             only: self.only,
-            requests_max: self.objects.budget,
-            keeps: self.objects.versioned,
+            requests_max: self.objects.limits.budget,
+            keeps: self.objects.limits.versioned,
             expected: self.expect,
         };
         let asked = AskedQuestion::among(Question::Compare, places, &self.places, command);

@@ -97,8 +97,8 @@ impl Measure {
             runtime_s: self.file.runtime.unwrap_or(if self.quick { 1 } else { 5 }),
             runs: self.runs.unwrap_or(1),
             connections: self.objects.connections,
-            requests_max: self.objects.budget,
-            keeps: self.objects.versioned,
+            requests_max: self.objects.limits.budget,
+            keeps: self.objects.limits.versioned,
         };
         let asked = AskedQuestion::about(Question::Measure, place, &self.path, command);
         answer(&self.shared, asked, |caller| fsdyno_guide::objects::measure(place, &options, caller))

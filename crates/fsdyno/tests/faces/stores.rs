@@ -187,6 +187,151 @@ fn a_store_that_fails_cannot_win_a_comparison() {
     assert!(server.objects().is_empty());
 }
 
+/// Where keys may not be listed, the others do all the same.
+#[test]
+fn a_list_that_is_not_allowed_spares_the_rest() {
+    let (server, place) = (ObjectServer::start(Manner::Tacit), Place::new());
+    let words =
+        format!("compare bucket=s3://bucket local={} --only list,stat-4k --rounds 2 --no-store", directory(&place));
+    let study = ask(&place, &server, &format!("{words} --json")).good().study();
+    let rows = |target: usize, pattern| study.repeats(target, pattern).count();
+    assert_eq!([rows(0, "list"), rows(1, "list"), rows(0, "stat-4k"), rows(1, "stat-4k")], [0, 2, 2, 2]);
+    let notes: Vec<&str> = study.notes.iter().map(|note| note.text.as_str()).collect();
+    let told = notes.iter().filter(|text| text.contains("list is not allowed on bucket")).count();
+    assert!(told == 1 && notes.iter().any(|text| text.contains("HTTP 403")), "{notes:?}");
+    assert!(server.objects().is_empty());
+}
+
+/// The rows of a question about load: each connection is a worker, no object was missing, and nothing is left.
+fn check_load(server: &ObjectServer, study: &fsdyno_results::Study, connections: &dyn Fn(&str) -> Option<usize>) {
+    for row in &study.rows {
+        let jobs = row.run.iter().flat_map(|run| &run.jobs);
+        let objects: Vec<_> = jobs.map(|job| job.object.as_deref().expect("counts of objects")).collect();
+        assert!(objects.iter().all(|object| object.missing.read == 0) && row.first_error().is_none(), "{row:?}");
+        assert!(
+            connections(&row.pattern).is_none_or(|wanted| objects.len() == wanted),
+            "{}: {}",
+            row.pattern,
+            objects.len()
+        );
+    }
+    assert!(server.objects().is_empty(), "{:?}", server.objects().keys());
+    let heads = server.heads();
+    assert!(heads.iter().all(|head| head.contains("/bucket/pre/fsdyno-work-") || head.contains("/bucket/?")));
+}
+
+#[test]
+fn a_store_is_swept_over_connections() {
+    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let words = "sweep s3://bucket/pre --runtime 1 --connections 1,2,4 --requests get,put --object-size 4k,128k --json";
+    let study = ask(&place, &server, &format!("{words} --no-store")).good().study();
+    let number = |pattern: &str| pattern.rsplit_once("-qd")?.1.parse().ok();
+    check_load(&server, &study, &number);
+    let of = |pattern: &str| study.repeats(0, pattern).count();
+    for group in ["get-4k", "get-128k", "put-4k", "put-128k"] {
+        assert_eq!([1, 2, 4].map(|depth| of(&format!("{group}-qd{depth}"))), [4; 3], "{group}");
+        assert!(study.sentences.iter().any(|text| text.starts_with(&group[4..]) && text.contains(" connection")));
+    }
+    assert_eq!(of("fill"), 2);
+}
+
+#[test]
+fn a_curve_of_a_store_offers_its_loads_over_many_connections() {
+    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let words =
+        "curve s3://bucket/pre --requests put --object-size 4k --runtime 1 --connections 2 --loads 10,50 --json";
+    let study = ask(&place, &server, &format!("{words} --no-store")).good().study();
+    let number = |pattern: &str| pattern.rsplit_once("-qd")?.1.parse().ok();
+    check_load(&server, &study, &number);
+    let loads = study.loads();
+    let offered: Vec<(u32, f64)> = loads.iter().map(|load| (load.percent, load.offered_per_s)).collect();
+    let capacity = study.repeats(0, "put-4k-qd2").find_map(|row| row.figures()).expect("a capacity").total.iops;
+    for (percent, rate) in &offered {
+        let wanted = capacity * f64::from(*percent) / 100.0;
+        assert!((rate / wanted - 1.0).abs() < 0.05, "{percent} % of {capacity} is not {rate}");
+    }
+    assert_eq!(offered.len(), 2);
+}
+
+/// No question sends more requests than its budget, but those that look and clean up.
+#[test]
+fn a_budget_is_kept() {
+    for (words, budget) in [
+        ("measure s3://bucket/pre --quick --connections 2", 1536),
+        ("sweep s3://bucket/pre --runtime 1 --connections 1,2 --requests put,get", 600),
+        ("curve s3://bucket/pre --runtime 2 --connections 2 --requests get --loads 50", 600),
+        ("check s3-standard s3://bucket/pre --quick", 20_000),
+    ] {
+        let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+        let ran = ask(&place, &server, &format!("{words} --budget {budget} --no-store"));
+        // A check may answer that the store is too slow.
+        assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
+        let costs =
+            |head: &&String| !head.starts_with("DELETE ") && !head.contains(".fsdyno-work") && !head.contains("/?");
+        let sent = server.heads().iter().filter(costs).count();
+        assert!(sent <= budget && sent > 100, "{words}: {sent} requests of {budget}");
+    }
+}
+
+/// Yes, no, or not examined for each function of a store; the exit status says the same.
+#[test]
+fn the_functions_of_a_store_are_answered_one_by_one() {
+    const DENIED: &[&str] = &["list-pages"];
+    const ALL: &[&str] =
+        &["read-after-write", "overwrite", "delete", "range", "head", "etag", "if-none-match", "list-pages"];
+    for (manner, fails, unknown, status) in [
+        (Manner::Honest, &[][..], &[][..], 0),
+        (Manner::Careless, &["range", "etag", "if-none-match", "list-pages"], &[], 1),
+        (Manner::Tacit, &["etag"], DENIED, 1),
+        (Manner::KeepsMarkersAlone, &[], ALL, 3),
+    ] {
+        let (server, place) = (ObjectServer::start(manner), Place::new());
+        server.keep("/bucket/pre/theirs", b"precious");
+        let words = "check s3-functional s3://bucket/pre --no-store --json --junit j.xml";
+        let ran = ask(&place, &server, words);
+        assert_eq!(ran.status, Some(status), "{manner:?}: {ran:?}");
+        let study = ran.study();
+        let of = |verdict| {
+            let rows = study.verdicts.iter().filter(|row| row.verdict == verdict);
+            rows.map(|row| row.requirement.id.as_str()).collect::<Vec<_>>()
+        };
+        use fsdyno_results::Verdict::{Fail, Inconclusive, Pass};
+        assert_eq!((of(Fail), of(Inconclusive)), (fails.to_vec(), unknown.to_vec()), "{manner:?}");
+        assert_eq!(of(Pass).len() + fails.len() + unknown.len(), ALL.len(), "{manner:?}");
+        let not_examined = study.verdicts.iter().filter(|row| row.reason.contains("not examined: ")).count();
+        assert_eq!(not_examined, unknown.len(), "{manner:?}");
+        let counts = format!("tests=\"8\" failures=\"{}\"", fails.len());
+        assert!(place.read("j.xml").contains(&counts), "{manner:?}: {}", place.read("j.xml"));
+        assert_eq!(server.objects().into_keys().collect::<Vec<_>>(), ["/bucket/pre/theirs"], "{manner:?}");
+    }
+}
+
+/// A published figure has its tests, over as many connections as they say, and nothing is left.
+#[test]
+fn a_store_is_held_against_published_figures() {
+    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let words =
+        "check s3-standard juicefs-object s3://bucket/pre --size-cap 4m --scale-runtime 0.1 --cap-seconds 1 --json";
+    let ran = ask(&place, &server, &format!("{words} --no-store"));
+    assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
+    let study = ran.study();
+    let connections = |pattern: &str| match pattern.split_once('/')? {
+        ("s3-standard", "put" | "get") => Some(64),
+        ("s3-standard", _) => Some(1),
+        _ => Some(4),
+    };
+    check_load(&server, &study, &connections);
+    let measured = |id: &str| study.verdicts.iter().find(|row| row.requirement.id == id).and_then(|row| row.measured);
+    for id in ["put-rate", "get-rate", "first-byte", "one-connection", "put-big", "get-small-time"] {
+        assert!(measured(id).is_some_and(|figure| figure > 0.0), "{id}: {ran:?}");
+    }
+    let sources = study.verdicts.iter().map(|row| row.requirement.source.as_str());
+    assert!(
+        sources.clone().any(|source| source.contains("Amazon S3"))
+            && sources.clone().any(|source| source.contains("juicefs"))
+    );
+}
+
 #[test]
 fn buckets_that_keep_what_is_deleted_are_refused_without_a_word() {
     for (manner, says) in [
@@ -264,16 +409,13 @@ fn each_fault_of_a_store_is_a_sentence() {
 #[test]
 fn questions_that_need_a_directory_say_so_before_anything_is_made() {
     let place = Place::new();
-    for words in [
-        "sweep s3://b",
-        "curve s3://b",
-        "scale s3://b",
-        "smallfiles s3://b",
-        "check etcd s3://b",
-        "time s3://b -- true",
+    for (words, next) in [
+        ("scale s3://b", "`fsdyno sweep s3://b` on each node"),
+        ("smallfiles s3://b", "`fsdyno measure s3://b`"),
+        ("time s3://b -- true", "`fsdyno attribute s3://b MOUNT`"),
     ] {
         let ran = place.run(words);
-        let says = ran.stderr.contains("needs a directory") && ran.stderr.contains("`fsdyno measure s3://b`");
+        let says = ran.stderr.contains("needs a directory") && ran.stderr.contains(next);
         assert!(ran.status == Some(2) && says, "{words}: {ran:?}");
     }
     for (words, says) in [
@@ -282,6 +424,16 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
         ("measure s3://b/../c", "one of dots"),
         ("measure s3://b --like cdm", "--like is for directories"),
         ("measure s3://b --budget 10", "a budget of 10 requests is too small"),
+        ("check etcd s3://b", "etcd is about directories, and s3://b is an object store"),
+        ("check s3-standard /tmp", "s3-standard is about object stores, and /tmp is a directory"),
+        ("check s3-standard s3://b --budget 10", "a budget of 10 requests is too small"),
+        ("sweep s3://b --budget 10", "a budget of 10 requests is too small"),
+        ("sweep s3://b --requests randrw", "both reads and writes"),
+        ("sweep s3://b --size 1g", "--size is for directories"),
+        ("sweep s3://b --engine psync", "--engine is for directories"),
+        ("sweep /tmp --requests get", "get is a request to an object store"),
+        ("curve s3://b --connections 5000", "5,000 connections are too many"),
+        ("curve s3://b --expect nfs", "--expect is for directories"),
         ("compare a=/tmp b=s3://b --budget 10", "a budget of 10 requests is too small"),
         ("compare a=/tmp b=s3://b --literal", "--literal is for directories"),
         ("compare a=/tmp b=s3://b --only randread", "randread is no pattern of these places"),

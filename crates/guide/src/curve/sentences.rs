@@ -46,10 +46,11 @@ pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
         study.loads().into_iter().partition(|load| load.row.trust() < Trust::Invalid);
     let loads: Vec<Load> = valid.iter().filter_map(Load::of).collect();
     let mut sentences = vec![format!(
-        "{}: {} A closed loop reached {} at depth {depth}: loads are given in % of this capacity.",
+        "{}: {} A closed loop reached {} at {}: loads are given in % of this capacity.",
         requests.title(),
         kept(&loads),
         count_per_s(capacity),
+        requests.at_once(depth),
     )];
     sentences.extend(floor(&loads));
     sentences.extend(saturation(&loads));

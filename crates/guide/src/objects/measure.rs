@@ -1,5 +1,6 @@
 //! `measure s3://BUCKET`: the store itself, by objects of our own.
 
+use fsdyno_engine::ObjectServerFacts;
 use fsdyno_results::{JobRecord, Question, Severity, Study};
 use fsdyno_run::StopRule;
 use fsdyno_run::metadata::phase_counters::PhaseCounters;
@@ -30,7 +31,7 @@ pub struct ObjectOptions {
 }
 
 /// The most bytes that are moved.
-const BYTES_MAX: u64 = 100 << 30;
+pub(super) const BYTES_MAX: u64 = 100 << 30;
 
 /// Objects of one size: the name, their bytes, and the number for each connection.
 const SETS: [(&str, u64, u64); 3] = [("k4", 4 << 10, 64), ("m1", 1 << 20, 8), ("m8", 8 << 20, 1)];
@@ -174,14 +175,9 @@ pub fn measure(place: &Place, options: &ObjectOptions, caller: Caller<'_>) -> Re
     let asked = work.bucket.asked;
     work.close_in(&mut study_run);
     outcome?;
-    let tls = facts.tls.as_deref().unwrap_or("without TLS");
     judge_passes(&mut study_run.study);
     let mut sentences = answers(&study_run.study);
-    sentences.push(format!(
-        "Measured with ioengine=http at {} ({}, {tls}), on objects of its own that are deleted again; each worker has one \
-         connection, nothing is done again, and no redirect is followed.",
-        facts.name, facts.address
-    ));
+    sentences.push(place_of(&facts));
     sentences.push(used(&study_run.study, asked));
     study_run.study.sentences = sentences;
     Ok(study_run.finish())
@@ -327,8 +323,18 @@ fn answers(study: &Study) -> Vec<String> {
     TESTS.iter().filter_map(sentence).collect()
 }
 
+/// Where and how objects were measured.
+pub(super) fn place_of(server: &ObjectServerFacts) -> String {
+    let tls = server.tls.as_deref().unwrap_or("without TLS");
+    format!(
+        "Measured with ioengine=http at {} ({}, {tls}), on objects of its own that are deleted again; each worker has one \
+         connection, nothing is done again, and no redirect is followed.",
+        server.name, server.address
+    )
+}
+
 /// What the run used of the server.
-fn used(study: &Study, asked: u64) -> String {
+pub(super) fn used(study: &Study, asked: u64) -> String {
     let (mut answers, mut moved) = ([0; 3], [0; 2]);
     for job in study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.jobs) {
         if let Some(object) = job.object.as_deref() {

@@ -68,8 +68,19 @@ impl Bucket {
         query: &[(&str, &str)],
         body: &[u8],
     ) -> Result<ObjectReply, Problem> {
+        self.send(method, key, query, (body, method == "PUT"))
+    }
+
+    /// The same; with `only_new` the server is to refuse to replace an object.
+    pub(super) fn send(
+        &mut self,
+        method: &'static str,
+        key: &str,
+        query: &[(&str, &str)],
+        (body, only_new): (&[u8], bool),
+    ) -> Result<ObjectReply, Problem> {
         let (path, query) = (self.store.path_of(key), encoded_query(query));
-        let request = PlainRequest { method, path: &path, query: &query, body, only_new: method == "PUT" };
+        let request = PlainRequest { method, path: &path, query: &query, body, only_new };
         self.asked += 1;
         self.client.ask(&request).map_err(|why| Problem::new(format!("{}: {why}", self.store.url)))
     }

@@ -5,7 +5,7 @@ use fsdyno_stats::sort;
 use fsdyno_stats::{Knee, LoadPoint, RUNS_MIN, knee};
 use fsdyno_text::quantity::{by_mean, count_per_s, counted, latency, number};
 
-use crate::requests::Requests;
+use crate::requests::{Requests, at_once};
 
 /// A rise of the throughput above this share is a gain.
 const GAIN: f64 = 0.1;
@@ -24,19 +24,27 @@ struct Point {
     mean_ns: f64,
     /// Whether fewer requests than the depth were in flight.
     not_reached: bool,
+    /// Whether its requests are for objects, each over a connection of its own.
+    of_objects: bool,
 }
 
 impl Point {
     /// `None`: no run has figures that count.
-    fn of(depth: u32, rows: &[&Row]) -> Option<Point> {
+    fn of(depth: u32, rows: &[&Row], of_objects: bool) -> Option<Point> {
         let found = SweepPoint::of(rows)?;
         let not_reached = |row: &&Row| row.findings.iter().any(|finding| finding.id == "depth-not-reached");
-        Some(Point { depth, mean_ns: found.latency?.mean_ns, not_reached: rows.iter().all(not_reached), found })
+        let not_reached = rows.iter().all(not_reached);
+        Some(Point { depth, mean_ns: found.latency?.mean_ns, not_reached, of_objects, found })
     }
 
     /// The mean latency in words, with the median where the two differ much.
     fn mean(&self) -> String {
         by_mean(self.mean_ns, self.found.latency.map(|found| found.p50_ns as f64))
+    }
+
+    /// Its requests in flight: `depth 8`, `8 connections`.
+    fn at(&self) -> String {
+        at_once(self.of_objects, self.depth)
     }
 
     /// Whether one request was in flight.
@@ -49,17 +57,18 @@ impl Point {
 pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
     for (depth, rows) in study.depths(&requests.pattern()) {
-        match Point::of(depth, &rows) {
+        match Point::of(depth, &rows, requests.of_objects) {
             Some(point) => points.push(point),
             None => left_out.push(depth.to_string()),
         }
     }
+    let number = if requests.of_objects { "The number of connections" } else { "Depth" };
     let left_out = match &left_out[..] {
         // Without points there is nothing to say.
         _ if points.is_empty() => String::new(),
         [] => String::new(),
-        [only] => format!(" Depth {only} is left out: it has no valid number."),
-        several => format!(" Depths {} are left out: they have no valid number.", several.join(", ")),
+        [only] => format!(" {number} {only} is left out: it has no valid number."),
+        several => format!(" {number}s {} are left out: they have no valid number.", several.join(", ")),
     };
     let description = if points.iter().any(|point| point.depth > 1) && points.iter().all(Point::is_alone) {
         let engine = "one request was in flight at every depth (fsdyno explain depth-not-reached)";
@@ -89,10 +98,11 @@ fn description(points: &[Point]) -> String {
         Some(Knee::Within(earliest, latest)) => blurred(&points[earliest], &points[latest], points),
         Some(Knee::Beyond) => still_rising(points, last),
         Some(Knee::Level(from)) => format!(
-            "use depth {from}: no deeper one gains more than {} % of throughput, and depth {} has no longer latency.",
+            "use {}: no {} gains more than {} % of throughput, and {} has no longer latency.",
+            points[from].at(),
+            if last.of_objects { "larger number" } else { "deeper one" },
             GAIN * 100.0,
-            last.depth,
-            from = points[from].depth
+            last.at()
         ),
         None => {
             let rounds = counted(loads[0].throughputs.len() as u64, "round");
@@ -138,11 +148,11 @@ fn knee_described(knee: &Point, last: &Point, points: &[Point]) -> String {
     };
     format!(
         "{} The knee is there: {} at a mean latency of {}. Beyond it more requests in flight gain {gains}, while at \
-         depth {} the mean is {} times as long, {}{tail}.",
+         {} the mean is {} times as long, {}{tail}.",
         advice(knee, points),
         count_per_s(knee.found.iops),
         knee.mean(),
-        last.depth,
+        last.at(),
         number(last.mean_ns / knee.mean_ns),
         last.mean(),
     )
@@ -154,17 +164,18 @@ fn advice(knee: &Point, points: &[Point]) -> String {
     let best = points.iter().max_by(most).unwrap_or(knee);
     let share = knee.found.iops / best.found.iops;
     if share > SAME {
-        let (depth, rate) = (knee.depth, number(knee.found.iops));
+        let (at, rate) = (knee.at(), number(knee.found.iops));
         let most = if share >= 1.0 { "has the most IOPS" } else { "is within 0.5 % of the most IOPS" };
-        return format!("use depth {depth}: it {most} ({rate}), and more depth only adds latency.");
+        let more = if knee.of_objects { "more connections only add" } else { "more depth only adds" };
+        return format!("use {at}: it {most} ({rate}), and {more} latency.");
     }
     format!(
-        "use depth {}: {:.0} % of the most IOPS ({}) at {:.0} % of the latency of depth {}.",
-        knee.depth,
+        "use {}: {:.0} % of the most IOPS ({}) at {:.0} % of the latency of {}.",
+        knee.at(),
         share * 100.0,
         number(best.found.iops),
         knee.mean_ns / best.mean_ns * 100.0,
-        best.depth
+        best.at()
     )
 }
 
@@ -173,12 +184,14 @@ fn still_rising(points: &[Point], last: &Point) -> String {
     let grown = (last.found.iops / before.found.iops - 1.0) * 100.0;
     let grew = if grown < 0.5 { String::new() } else { format!(" by {} %", number(grown)) };
     format!(
-        "use depth {deepest} or more: throughput still grew{grew} from depth {}, to {}. There is no knee up to depth \
-         {deepest}: go deeper, with --iodepth {deepest}..{}.",
-        before.depth,
+        "use {deepest} or more: throughput still grew{grew} from {}, to {}. There is no knee up to {deepest}: go \
+         {further} {}..{}.",
+        before.at(),
         count_per_s(last.found.iops),
+        last.depth,
         last.depth.saturating_mul(8),
-        deepest = last.depth
+        deepest = last.at(),
+        further = if last.of_objects { "on, with --connections" } else { "deeper, with --iodepth" }
     )
 }
 
@@ -197,13 +210,13 @@ fn blurred(earliest: &Point, latest: &Point, points: &[Point]) -> String {
     };
     let runs = points.iter().map(|point| point.found.runs.len()).min().unwrap_or(0);
     let end = match points.last() {
-        Some(last) if last.depth == latest.depth => format!("depth {} or beyond", last.depth),
-        _ => format!("depth {}", latest.depth),
+        Some(last) if last.depth == latest.depth => format!("{} or beyond", last.at()),
+        _ => latest.at(),
     };
     format!(
-        "the best depth cannot be told: anywhere from depth {} to {end}, {why}. \
+        "the best depth cannot be told: anywhere from {} to {end}, {why}. \
          The {runs} runs per depth do not show gains of {} %: measure longer, with --runtime.",
-        earliest.depth,
+        earliest.at(),
         GAIN * 100.0,
     )
 }

@@ -51,7 +51,7 @@ pub(super) fn in_short(study: &Study, form: Form) -> String {
 /// One line per depth with a bar.
 fn bars(depths: &[(u32, Vec<&Row>)], form: Form) -> String {
     let most = most(depths.iter().filter_map(|(_, rows)| Some(SweepPoint::of(rows)?.iops)));
-    let mut table = Table::new(&["depth", "IOPS", "<", "mean", "p99", "<trust"]);
+    let mut table = Table::new(&[number_of(depths), "IOPS", "<", "mean", "p99", "<trust"]);
     for (depth, rows) in depths {
         let mut cells = vec![format!("{depth:>5}")];
         match SweepPoint::of(rows) {
@@ -67,6 +67,12 @@ fn bars(depths: &[(u32, Vec<&Row>)], form: Form) -> String {
         table.row(cells);
     }
     table.shown(form)
+}
+
+/// What the number of a point is: each connection to an object store carries one request at a time.
+fn number_of(points: &[(u32, Vec<&Row>)]) -> &'static str {
+    let is_of_objects = |row: &&Row| row.option("ioengine") == Some("http");
+    if points.iter().flat_map(|(_, rows)| rows).any(is_of_objects) { "connections" } else { "depth" }
 }
 
 /// The kinds of requests, in the order in which they ran.
@@ -97,7 +103,7 @@ pub(super) fn failed_filling(study: &Study, form: Form) -> Option<String> {
 /// One line per depth, or why no depth has figures that count.
 pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
     let mut table = Table::new(&[
-        "depth",
+        number_of(points),
         "runs",
         "IOPS",
         &level(points),

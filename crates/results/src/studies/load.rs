@@ -37,7 +37,9 @@ impl Load<'_> {
     fn of(row: &Row) -> Option<Load<'_>> {
         let (_, percent) = row.numbered("load")?;
         let figures = row.figures()?;
-        let offered_per_s = row.option("rate_iops")?.parse().ok()?;
+        // Each job has its rate: the connections to an object store are jobs.
+        let each_per_s: f64 = row.option("rate_iops")?.parse().ok()?;
+        let offered_per_s = each_per_s * row.run.as_ref()?.jobs.len() as f64;
         let achieved = achieved_per_s(figures.total.operations, figures.elapsed_s, &row.iops_windows())?;
         let achieved_per_s = TestRounds::of_rows([row]).value(Metric::Iops)?;
         Some(Load {
@@ -86,6 +88,14 @@ mod tests {
             [(2, Served::CannotTell), (100, Served::Yes), (120, Served::No)],
             "95 requests are too few to decide"
         );
+        // A rate is that of each job.
+        let mut shared = row(100, 2500);
+        let run = shared.run.as_mut().unwrap();
+        run.jobs = vec![run.jobs[0].clone(), run.jobs[0].clone()];
+        study.rows = vec![shared];
+        let loads = study.loads();
+        assert_eq!((loads[0].offered_per_s, loads[0].achieved_per_s), (2000.0, 1000.0));
+        drop(loads);
         study.rows = vec![row(2, 95), row(120, 0)];
         assert_eq!(served(&study), [(2, Served::CannotTell)], "100 requests are too few to decide");
     }

@@ -37,6 +37,8 @@ pub struct ObjectClient {
     pub body_bytes_max: usize,
     /// Time after which a request has failed, ns.
     pub deadline_ns: u64,
+    /// The first and the last byte that the next requests ask for; `None`: the whole object.
+    pub range: Option<(u64, u64)>,
     clock: RealClock,
     /// What is known of the server.
     pub server: ObjectServerFacts,
@@ -101,6 +103,7 @@ impl ObjectClient {
             connections: 1,
             body_bytes_max: BODY_BYTES_MAX,
             deadline_ns: DEADLINE_NS,
+            range: None,
             clock,
             server,
         })
@@ -139,6 +142,18 @@ impl ObjectClient {
         }
     }
 
+    fn head_of(&mut self, request: &PlainRequest<'_>) -> Vec<u8> {
+        let mut head = Vec::new();
+        let epoch_s = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+        self.requests.write_plain(&mut head, request, epoch_s);
+        if let Some((first, last)) = self.range {
+            // The field is not signed; it stands before the empty line.
+            head.truncate(head.len() - 2);
+            head.extend_from_slice(format!("Range: bytes={first}-{last}\r\n\r\n").as_bytes());
+        }
+        head
+    }
+
     /// `Err(None)`: the connection ended before the first byte of an answer.
     fn exchange(
         &mut self,
@@ -146,9 +161,7 @@ impl ObjectClient {
         request: &PlainRequest<'_>,
         deadline_ns: u64,
     ) -> Result<ObjectReply, Option<String>> {
-        let (mut head, mut sent) = (Vec::new(), 0);
-        let epoch_s = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
-        self.requests.write_plain(&mut head, request, epoch_s);
+        let (head, mut sent) = (self.head_of(request), 0);
         while let Err(error) = stream.send(Outgoing { head: &head, body: request.body, sent: &mut sent }) {
             self.may_wait(&error, deadline_ns)?;
         }

@@ -33,7 +33,7 @@ fn points(servers: f64, scatter: f64, deepest: u32) -> Vec<Point> {
                 latency: Some(latency),
                 p99_interval: Some(around(mean_ns * 2.0, 0.05)),
             };
-            Point { depth, found, mean_ns, not_reached: false }
+            Point { depth, found, mean_ns, not_reached: false, of_objects: false }
         })
         .collect()
 }
@@ -54,6 +54,23 @@ fn the_depth_after_which_only_latency_grows_is_named() {
         text.starts_with("use depth 8: 95 % of the most IOPS (84,000) at 12 % of the latency of depth 64."),
         "{text}"
     );
+}
+
+#[test]
+fn connections_take_the_place_of_depth_where_objects_are_asked_for() {
+    let of_objects = |servers, scatter| {
+        let mut points = points(servers, scatter, 64);
+        points.iter_mut().for_each(|point| point.of_objects = true);
+        description(&points)
+    };
+    let text = of_objects(8.0, 0.01);
+    assert!(
+        text.starts_with("use 8 connections: it has the most IOPS (80,000), and more connections only add"),
+        "{text}"
+    );
+    assert!(text.contains("at 64 connections the mean is") && !text.contains("depth"), "{text}");
+    assert!(of_objects(1.0, 0.01).starts_with("use 1 connection:"));
+    assert!(of_objects(64.0, 0.01).ends_with("go on, with --connections 64..512."));
 }
 
 #[test]

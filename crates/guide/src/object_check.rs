@@ -1,0 +1,69 @@
+//! What a check asks of an object store and what it gets. Every build has these types, also one without object stores.
+
+use serde::Deserialize;
+
+use crate::Problem;
+use crate::study::{Place, StudyRun};
+
+/// A function that applications need of an object store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ObjectFunction {
+    /// A new object is read back at once.
+    ReadAfterWrite,
+    /// An object that was replaced has its new bytes at once.
+    Overwrite,
+    /// A deleted object is gone at once.
+    Delete,
+    /// A part of an object is read by itself.
+    Range,
+    /// HEAD says how long an object is.
+    Head,
+    /// The tag of an object changes with its bytes, and with nothing else.
+    Etag,
+    /// A write that asks for it replaces no object.
+    IfNoneMatch,
+    /// A list comes in pages, with each key once.
+    ListPages,
+}
+
+/// Whether a function works; the sentence says what was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Examined {
+    /// Yes.
+    Works(String),
+    /// No.
+    Fails(String),
+    /// Why it is not known.
+    NotExamined(String),
+}
+
+/// What a check needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AskedObjects {
+    /// Sizes of objects, bytes, with their number.
+    pub sets: Vec<(u64, u64)>,
+    /// The functions that are examined.
+    pub functions: Vec<ObjectFunction>,
+    /// The most requests of the tests.
+    pub requests: u64,
+    /// Whether a bucket that keeps versions, or locks objects, is used too.
+    pub keeps: bool,
+}
+
+/// The objects of a running check.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckedObjects {
+    /// The words of a job's line for the engine and its options.
+    pub engine: Vec<String>,
+    /// The name of the objects as a job's line writes it, without offset and length.
+    pub file: String,
+    /// What was found of each function.
+    pub answers: Vec<(ObjectFunction, Examined)>,
+}
+
+/// What is done while the objects may be used.
+pub type UseObjects<'u> = &'u mut dyn FnMut(&mut StudyRun<'_>, &CheckedObjects) -> Result<(), Problem>;
+
+/// Opens a bucket, lets its objects be used, and deletes them.
+pub type WithObjects = fn(&mut StudyRun<'_>, &Place, &AskedObjects, UseObjects<'_>) -> Result<(), Problem>;

@@ -1,0 +1,244 @@
+//! `sweep` and `curve` of an object store: whole objects that are read and replaced over a number of connections.
+
+use fsdyno_results::{Question, Severity, Study, SweepPoint, test_name};
+use fsdyno_run::StopRule;
+use fsdyno_text::quantity::{bytes, bytes_per_s, count, counted};
+
+use super::keys::KeySet;
+use super::measure::{BYTES_MAX, place_of, used};
+use super::server::Store;
+use super::work::{Bucket, ObjectWork};
+use crate::Problem;
+use crate::curve::{CurveOptions, depths, take_loads};
+use crate::io_mode::IoMode;
+use crate::question_file::{FilledTarget, LEAST_REQUESTS, WRITERS, objects_of};
+use crate::requests::Requests;
+use crate::study::{Caller, Place, StudyRun, planned_row};
+use crate::sweep::{SweepOptions, announce, groups, judge_points_whole, take_points, turns};
+
+/// What a question may use of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectLimits {
+    /// The most requests.
+    pub requests_max: u64,
+    /// Whether a bucket that keeps versions, or locks objects, is used too.
+    pub keeps: bool,
+}
+
+/// The most connections: each is a thread here, and a socket there.
+const CONNECTIONS_MAX: u32 = 1024;
+
+/// The name of the objects, without offset and length.
+const NAME: &str = "o";
+
+/// Sweeps the number of connections to one bucket.
+///
+/// # Errors
+/// When it cannot be used, or the budget is too small; nothing is left there then.
+pub fn sweep(
+    place: &Place,
+    options: &SweepOptions,
+    limits: ObjectLimits,
+    caller: Caller<'_>,
+) -> Result<Study, Problem> {
+    let groups = groups(&options.accesses, &options.block_sizes)?;
+    let groups: Vec<Requests> = groups.into_iter().map(Requests::into_objects).collect::<Result<_, _>>()?;
+    let (store, depths) = (Store::of(place, caller.control.bounds())?, options.depths.list());
+    let points = groups.len() * depths.len();
+    let runs = points as u64 * u64::from(turns(options.runtime_s));
+    let most = depths.iter().copied().max().unwrap_or(1);
+    let requests_max = requests_of_a_point(&groups, (runs, most), limits)?;
+    let mut study_run = StudyRun::begin(Question::Sweep, std::slice::from_ref(place), caller);
+    let objects = Objects::open(&mut study_run, store, &groups, (requests_max, runs), limits.keeps)?;
+    announce(&mut study_run, options, points, "the objects are");
+    objects.use_them(study_run, &groups, &mut |study_run, site| {
+        take_points(study_run, options, &groups, site)?;
+        judge_points_whole(&mut study_run.study);
+        let mut sentences = crate::sweep::conclusions(&study_run.study, &groups);
+        sentences.extend(groups.iter().filter_map(|group| each_connection(&study_run.study, group)));
+        study_run.study.sentences = sentences;
+        Ok(())
+    })
+}
+
+/// Measures the load curve of one bucket.
+///
+/// # Errors
+/// When it cannot be used, or the budget is too small; nothing is left there then.
+pub fn curve(
+    place: &Place,
+    options: &CurveOptions,
+    limits: ObjectLimits,
+    caller: Caller<'_>,
+) -> Result<Study, Problem> {
+    let requests = Requests::parse(&options.access, &options.block_size).map_err(Problem::new)?.into_objects()?;
+    let (store, group) = (Store::of(place, caller.control.bounds())?, std::slice::from_ref(&requests));
+    let looks = depths(options);
+    let runs = (looks.len() + options.loads.len()) as u64;
+    let most = looks.iter().copied().max().unwrap_or(1);
+    let requests_max = requests_of_a_point(group, (runs, most), limits)?;
+    let mut study_run = StudyRun::begin(Question::Curve, std::slice::from_ref(place), caller);
+    let objects = Objects::open(&mut study_run, store, group, (requests_max, runs), limits.keeps)?;
+    crate::curve::outline(&mut study_run, options, "the objects are");
+    objects.use_them(study_run, group, &mut |study_run, site| {
+        take_loads(study_run, options, &requests, site)?;
+        let text = "each connection carries one request at a time; a request waits for its own connection, even where another \
+                    one is idle";
+        study_run.note("connections", Severity::Info, text);
+        study_run.study.sentences = crate::curve::conclusions(&study_run.study, &requests);
+        Ok(())
+    })
+}
+
+/// The sizes of the requests, each once.
+fn sizes(groups: &[Requests]) -> Vec<u64> {
+    let mut sizes: Vec<u64> = groups.iter().map(|group| group.largest_bytes).collect();
+    fsdyno_stats::sort::by(&mut sizes, Ord::cmp);
+    sizes.dedup();
+    sizes
+}
+
+/// The most requests of each run of a point: the writing of the objects comes first, and all runs share the rest.
+fn requests_of_a_point(groups: &[Requests], (runs, most): (u64, u32), limits: ObjectLimits) -> Result<u64, Problem> {
+    if most > CONNECTIONS_MAX {
+        let text = format!("{} connections are too many", count(most.into()));
+        return Err(Problem::new(text).with_next(format!("use {CONNECTIONS_MAX} at most")));
+    }
+    let writes: u64 = sizes(groups).into_iter().map(objects_of).sum();
+    let needed = writes + runs * u64::from(most) * LEAST_REQUESTS;
+    if limits.requests_max < needed {
+        let budget = count(limits.requests_max);
+        let text = format!("a budget of {budget} requests is too small: the points need {}", count(needed));
+        return Err(Problem::new(text).with_next(format!("use --budget {needed}, or fewer --connections")));
+    }
+    let largest = sizes(groups).last().copied().unwrap_or(1);
+    Ok(((limits.requests_max - writes) / runs.max(1)).min(BYTES_MAX / runs.max(1) / largest.max(1)))
+}
+
+/// The objects of a question about load.
+struct Objects {
+    work: ObjectWork,
+    engine: Vec<String>,
+    file: String,
+    requests_max: u64,
+}
+
+impl Objects {
+    /// Writes the marker; `requests_max`: the most requests of each of this number of runs.
+    fn open(
+        study_run: &mut StudyRun<'_>,
+        store: Store,
+        groups: &[Requests],
+        (requests_max, runs): (u64, u64),
+        keeps: bool,
+    ) -> Result<Objects, Problem> {
+        let mut engine = store.words();
+        engine.push(IoMode::WHOLE_LATENCY.to_owned());
+        let set = |block_bytes| KeySet { name: NAME.to_owned(), block_bytes, count: objects_of(block_bytes) };
+        let keys: Vec<KeySet> = sizes(groups).into_iter().map(set).collect();
+        let (objects, written) =
+            keys.iter().fold((0, 0), |sum, set| (sum.0 + set.count, sum.1 + set.count * set.block_bytes));
+        study_run.watcher.looks(std::path::Path::new(&store.url));
+        let bucket = Bucket::connect(store)?;
+        let largest = keys.last().map_or(0, |set| set.block_bytes);
+        let text = format!(
+            "at most {} requests with {}; {} objects with {} are written first, and deleted at the end",
+            count(requests_max * runs + 2 * objects),
+            bytes(requests_max * runs * largest + written),
+            count(objects),
+            bytes(written)
+        );
+        study_run.watcher.outline(&text);
+        let (work, unseen) = ObjectWork::open(bucket, keys, keeps)?;
+        study_run.watcher.looked();
+        if let Some(unseen) = unseen {
+            study_run.note("bucket-unseen", Severity::Info, unseen);
+        }
+        let file = work.filename(NAME);
+        Ok(Objects { work, engine, file, requests_max })
+    }
+
+    /// Writes the objects, lets them be used, and deletes them.
+    fn use_them(
+        self,
+        mut study_run: StudyRun<'_>,
+        groups: &[Requests],
+        take: &mut dyn FnMut(&mut StudyRun<'_>, FilledTarget<'_>) -> Result<(), Problem>,
+    ) -> Result<Study, Problem> {
+        let site = FilledTarget {
+            engine: &self.engine,
+            file: &self.file,
+            size_bytes: 0,
+            work: None,
+            requests_max: self.requests_max,
+        };
+        let outcome = self.fill(&mut study_run, groups, site).and_then(|is_filled| match is_filled {
+            true => take(&mut study_run, site),
+            // Without objects nothing can be measured.
+            false => Ok(()),
+        });
+        let (facts, asked) = (self.work.bucket.client.server.clone(), self.work.bucket.asked);
+        self.work.close_in(&mut study_run);
+        outcome?;
+        let more = [place_of(&facts), used(&study_run.study, asked)];
+        study_run.study.sentences.extend(more);
+        Ok(study_run.finish())
+    }
+
+    /// Writes all objects; whether they are there.
+    fn fill(&self, study_run: &mut StudyRun<'_>, groups: &[Requests], site: FilledTarget<'_>) -> Result<bool, Problem> {
+        for (round, size) in (0..).zip(sizes(groups)) {
+            let (objects, each) = (objects_of(size), objects_of(size) / WRITERS * size);
+            let mut words = vec![format!("--name={}", test_name::FILL), format!("--filename={}", self.file)];
+            words.extend([format!("--size={each}"), format!("--offset_increment={each}"), format!("--bs={size}")]);
+            words.extend([format!("--numjobs={WRITERS}"), "--rw=write".to_owned(), "--group_reporting=1".to_owned()]);
+            words.extend_from_slice(site.engine);
+            let title = format!("writes {} of {}", counted(objects, "object"), bytes(size));
+            let row = planned_row(0, test_name::FILL, &title, round, words);
+            let index = site.run(study_run, row, StopRule::AsWritten)?;
+            if study_run.stopped() || study_run.study.rows[index].first_error().is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// What one connection carries alone, and what it carries among the most; `None`: one of them has no figure.
+fn each_connection(study: &Study, group: &Requests) -> Option<String> {
+    let points = study.depths(&group.pattern());
+    let found = |(number, rows): &(u32, Vec<&fsdyno_results::Row>)| Some((*number, SweepPoint::of(rows)?.bytes_per_s));
+    let known: Vec<(u32, f64)> = points.iter().filter_map(found).collect();
+    let (first, best) = (known.first()?, known.iter().max_by(|one, other| one.1.total_cmp(&other.1))?);
+    let each = |point: &(u32, f64)| bytes_per_s(point.1 / f64::from(point.0));
+    let connections = |point: &(u32, f64)| counted(point.0.into(), "connection");
+    (first.0 < best.0).then(|| {
+        format!(
+            "{}: {} carries {} each, and {} {} each, {} in all.",
+            group.title(),
+            connections(first),
+            each(first),
+            connections(best),
+            each(best),
+            bytes_per_s(best.1)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_point_can_exceed_its_part_of_the_budget() {
+        let groups = ["4k", "8m"].map(|size| Requests::parse("get", size).unwrap());
+        let of =
+            |requests_max, most| requests_of_a_point(&groups, (20, most), ObjectLimits { requests_max, keeps: false });
+        let writes = 256 + 16;
+        assert_eq!(of(20_000 + writes, 64).unwrap(), (100 << 30) / 20 / (8 << 20));
+        assert_eq!(of(11_000 + writes, 64).unwrap(), 550);
+        let small = of(1000, 64).unwrap_err();
+        assert!(small.next.is_some_and(|next| next.contains("--budget 10512")), "{}", small.what);
+        assert!(of(u64::MAX, 5000).unwrap_err().what.contains("5,000 connections are too many"));
+    }
+}
