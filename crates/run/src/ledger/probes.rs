@@ -10,6 +10,7 @@ use fsdyno_results::evidence::{CacheCounters, LayerCounters, Ledger, LedgerSampl
 use super::files::Files;
 use super::{SamplerOrder, lock};
 use crate::conduct::Shared;
+use crate::plan::{Plan, WorkerPlan};
 
 /// Longest time for counting pages each second, ns; if it takes longer, they are counted only at the ends of a stage.
 const PAGES_NS_MAX: u64 = 200_000;
@@ -24,8 +25,8 @@ pub(super) struct Probes {
     /// Time at which the first stage began, ns.
     origin_ns: Option<u64>,
     meters: Meters,
-    /// Whether the kernel counts the I/O of some jobs nowhere.
-    passes_counters: bool,
+    /// Why the counters of the kernel do not say what the current stage did.
+    uncounted: Option<String>,
     files: Files,
     /// Time that counting the pages took last, ns.
     pages_ns: u64,
@@ -50,7 +51,7 @@ impl Probes {
             ledger.files_left_out = files.left_out();
         }
         Probes {
-            passes_counters: shared.plan.workers.iter().any(|worker| worker.job.submission.engine.commands_devices()),
+            uncounted: None,
             shared,
             ledger,
             clock: RealClock::shared(),
@@ -74,6 +75,7 @@ impl Probes {
 
     /// Reads the state of the files, then takes the first sample.
     fn begin_stage(&mut self, stage: u32) -> u64 {
+        self.uncounted = uncounted(&self.shared.plan, stage);
         let first = self.origin_ns.is_none();
         let meters = &self.meters;
         self.files.begin_stage(stage, first, |path| meters.fstype_of(path));
@@ -114,9 +116,8 @@ impl Probes {
         let application = self.application();
         let cache = self.pages(stage, moment);
         let mut reading = self.meters.read();
-        if self.passes_counters {
-            let reason = "commands to a device pass the counters of the block layer".to_owned();
-            (reading.devices, reading.stacked_devices) = (Seen::NotVisible(reason), Vec::new());
+        if let Some(reason) = &self.uncounted {
+            (reading.devices, reading.stacked_devices) = (Seen::NotVisible(reason.clone()), Vec::new());
             reading.group = None;
         }
         if moment != Moment::During {
@@ -179,4 +180,22 @@ impl Probes {
             !during(sample) || !odd
         });
     }
+}
+
+/// Why the counters of the kernel do not say what a stage does: jobs in it send commands, which no counter has. Beside
+/// them the bytes of other jobs cannot be told apart.
+fn uncounted(plan: &Plan, stage: u32) -> Option<String> {
+    let workers = plan.workers.iter().filter(|worker| worker.stage == stage);
+    let (sending, others): (Vec<&WorkerPlan>, Vec<&WorkerPlan>) =
+        workers.partition(|worker| worker.job.submission.engine.commands_devices());
+    let first = sending.first()?;
+    let mut reason = format!(
+        "job {} ({}) sends commands to a device, which pass the counters of the block layer",
+        first.job.name,
+        first.job.submission.engine.name()
+    );
+    if !others.is_empty() {
+        reason.push_str("; --stonewall between the jobs shows the bytes of the others");
+    }
+    Some(reason)
 }
