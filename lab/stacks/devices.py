@@ -68,13 +68,13 @@ class Machine(Guest):
         self.begin_to_listen()
 
     def nvme(self, room, options) -> list[str]:
-        """A controller with two namespaces: a plain one, and one with zones."""
+        """A controller with its namespaces: a plain one, one with zones, and two with protection information."""
         words = ["-device", "nvme,id=nvme,serial=lab"]
         zoned = (
             f",zoned=true,zoned.zone_size={ZONE_MB}M,zoned.zone_capacity={CAPACITY_MB}M"
             f",zoned.max_open={options.max_open},zoned.max_active={options.max_open}"
         )
-        for number, more in ((1, ""), (2, zoned)):
+        for number, more in ((1, ""), (2, zoned), (3, ",ms=8,pi=1"), (4, ",ms=16,pi=2,pil=1")):
             image = room.path / f"nvme{number}.img"
             with image.open("wb") as file:
                 file.truncate(options.disk_mb << 20)
@@ -144,6 +144,8 @@ class Devices(Stack):
             "LAB_CAPACITY_MB": str(CAPACITY_MB),
             "LAB_NVME": "/dev/nvme0n1",
             "LAB_NVME_ZONED": "/dev/nvme0n2",
+            "LAB_NVME_PROTECTED": "/dev/nvme0n3",
+            "LAB_NVME_METADATA": "/dev/nvme0n4",
             "LAB_NULL_ZONED": "/dev/nullb0",
             "LAB_SCSI": "/dev/lab-scsi",
             "LAB_SCSI_GENERIC": "/dev/lab-scsi-generic",

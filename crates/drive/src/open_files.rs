@@ -239,6 +239,7 @@ mod tests {
             durability: Durability::default(),
             pacing: Pacing::default().into(),
             priority_shares: Default::default(),
+            zones: Default::default(),
             counts_read_back: false,
             thread_number: 1,
             seed: 1,

@@ -34,8 +34,10 @@ pub struct WrittenValues {
     pub zoned: bool,
     /// Its companions, but for `zonesize` and `zoneskip`.
     pub zoned_rules: ZonedRules,
-    /// `zonesize`, `zonerange`, `zoneskip`; 0: not written.
+    /// `zonesize` and `zonerange`; 0: not written.
     pub zones: StridedZones,
+    /// `zoneskip`.
+    pub zone_skip: Amount,
     /// `randrepeat`.
     pub repeat_random: bool,
     /// `randseed`.
@@ -113,6 +115,7 @@ impl Default for WrittenValues {
             zoned: false,
             zoned_rules: ZonedRules::default(),
             zones: StridedZones { bytes: 0, range: 0, skip: 0 },
+            zone_skip: Amount::Bytes(0),
             repeat_random: true,
             seed: None,
             named_in_directory: false,

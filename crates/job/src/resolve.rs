@@ -194,7 +194,7 @@ impl Draft {
         warn_of_other_engines(&job, &mut rules);
         work::finish(&mut job, &mut rules);
         traces::finish(&mut job, written.merge, &mut rules);
-        pattern::refuse_beside_zones(&job, &mut rules);
+        pattern::finish_beside_zones(&mut job, &mut rules);
         (rules.resolved.errors.len() == errors_before).then_some(job)
     }
 }
@@ -263,6 +263,14 @@ fn finish_submission(job: &mut Job, rules: &mut Rules<'_>) {
         }
     }
     let commands = &submission.engine_options.commands;
+    if commands.protection != Protection::default() && submission.engine == EngineName::IoUring {
+        let text = "fio: ioengine=io_uring sends no metadata here";
+        rules.refuse(
+            "md_per_io_size",
+            text,
+            "use ioengine=io_uring_cmd, or leave md_per_io_size and its companions out",
+        );
+    }
     if commands.write == DeviceWrite::Stream && commands.stream == 0 {
         rules.refuse(
             "stream_id",

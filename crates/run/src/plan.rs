@@ -18,13 +18,13 @@ use std::sync::Arc;
 
 use crate::other_ranks::OtherRanks;
 use fsdyno_drive::Queueing;
-use fsdyno_job::{EngineName, Job, PerDirection, Seed, Unified};
+use fsdyno_job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
 use fsdyno_os::errno::EIO;
 use fsdyno_os::files::{Directory, Reach};
 use fsdyno_probe::{FileKind, HostFacts};
 use fsdyno_results::{FilesPart, JobSetup, Note, Severity, UnifiedReporting};
 use fsdyno_stats::sort;
-use fsdyno_workload::{FileSizes, RepeatedBlocks, Workload};
+use fsdyno_workload::{FileSizes, KnownZones, RepeatedBlocks, Workload};
 
 pub use files::{LayoutMethod, LayoutStep, PlannedFile};
 pub(crate) use memory::refusal_of_crowd;
@@ -133,6 +133,10 @@ pub(crate) fn plan_replays(jobs: &[Job], replays: &[Option<Arc<Replay>>], facts:
         if index > 0 && waits {
             stage += 1;
         }
+        let mut in_bytes = job.pattern.zoned.map(|_| job.clone());
+        let refused = in_bytes.as_mut().and_then(|job| zones::in_bytes(job, facts).err());
+        planning.plan.rejections.extend(refused);
+        let job = in_bytes.as_ref().unwrap_or(job);
         planning.add_job(job, replays.get(index).and_then(Option::as_ref), group, stage);
     }
     if jobs.iter().any(|job| job.content.dedupe.is_some()) {
@@ -381,6 +385,7 @@ impl Planning<'_> {
             durability: job.durability,
             pacing: job.pacing.clone(),
             priority_shares: job.submission.engine_options.priority_shares.clone(),
+            zones: KnownZones::default(),
             thread_number,
             seed,
         };
@@ -488,6 +493,13 @@ pub(crate) fn smallest_block(job: &Job) -> u64 {
         .map(|(_, size)| size.min())
         .min()
         .unwrap_or(0)
+}
+
+/// The smallest block that is read or written, bytes; 0: neither.
+pub(crate) fn least_transfer(job: &Job) -> u64 {
+    let access = job.pattern.access;
+    let used = [(access.reads, Direction::Read), (access.writes, Direction::Write)];
+    used.iter().filter(|(on, _)| *on).map(|(_, direction)| job.pattern.block_size[*direction].min()).min().unwrap_or(0)
 }
 
 fn setup(job: &Job) -> JobSetup {

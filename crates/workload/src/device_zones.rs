@@ -3,9 +3,12 @@
 //! One worker writes a zone, so that its own counts are the device's. A request costs no call: the worker reads the
 //! zones once, when it begins.
 
+use std::sync::{Arc, OnceLock};
+
 use fsdyno_job::ZonedRules;
 
 use crate::op::{Op, OpKind};
+use crate::workload::Workload;
 
 /// A zone of a device, as it was when the worker began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +32,15 @@ pub enum ZoneKind {
     Unusable,
 }
 
-/// The zones of a worker's range, all of the same length.
+/// The zones of each file of a workload, as they are before its first request. They are known once the worker begins.
+pub type KnownZones = Arc<OnceLock<Vec<Vec<Zone>>>>;
+
+/// The zones of a worker's range of one file, all of the same length.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceZones {
     rules: ZonedRules,
+    /// The number of the file.
+    file: u32,
     /// Offset of the first zone on the device.
     start: u64,
     zones: Vec<Zone>,
@@ -58,14 +66,23 @@ pub(crate) struct ZonePlacement {
 }
 
 impl DeviceZones {
+    /// The zones of all files of a workload; none if they are not known, or the workload does not obey them.
+    pub(crate) fn of(workload: &Workload) -> Box<[DeviceZones]> {
+        let (Some(rules), Some(known)) = (workload.pattern.zoned, workload.zones.get()) else { return Box::default() };
+        let numbered = workload.files.iter().zip(known).enumerate();
+        numbered
+            .map(|(number, (file, zones))| DeviceZones::new(rules, number as u32, file.start, zones.clone()))
+            .collect()
+    }
+
     /// `start` is the offset of the first zone on the device.
-    pub(crate) fn new(rules: ZonedRules, start: u64, zones: Vec<Zone>) -> DeviceZones {
+    fn new(rules: ZonedRules, file: u32, start: u64, zones: Vec<Zone>) -> DeviceZones {
         let sequential = |zone: &Zone| zone.kind == ZoneKind::Sequential;
         let is_open = |zone: &Zone| sequential(zone) && zone.written > 0 && zone.written < zone.capacity;
         let open = (0..zones.len()).filter(|index| is_open(&zones[*index])).collect();
         let written = zones.iter().filter(|zone| sequential(zone)).map(|zone| zone.written).sum();
         let until_reset = writes_per_reset(&rules);
-        DeviceZones { rules, start, zones, open, written, until_reset, before: None, after: None, waiting: None }
+        DeviceZones { rules, file, start, zones, open, written, until_reset, before: None, after: None, waiting: None }
     }
 
     /// The place of a read that was to be at `offset`; `None`: nothing that was written is left to read.
@@ -115,8 +132,7 @@ impl DeviceZones {
         let Zone { written, capacity, .. } = self.zones[index];
         if written + least > capacity || is_due && written > 0 {
             self.before = Some(self.action(OpKind::ZoneReset, index));
-            self.written -= written;
-            self.zones[index].written = 0;
+            self.empty(index);
         }
         let zone = &mut self.zones[index];
         let (within, room) = (zone.written, zone.capacity - zone.written);
@@ -135,6 +151,25 @@ impl DeviceZones {
         }
         let offset = start + within;
         Some(ZonePlacement { offset, length, next: if rest < least { self.next_zone(index) } else { offset + length } })
+    }
+
+    /// The zone that a trim at `offset` resets. A random one takes a zone that holds data, if there is any.
+    pub(crate) fn trim(&mut self, offset: u64, random: bool) -> Option<ZonePlacement> {
+        let asked = self.index_of(offset)?;
+        let holds_data = |index: &usize| self.zones[*index].written > 0;
+        let filled = (asked..self.zones.len()).chain(0..asked).filter(|_| random).find(holds_data);
+        let index = filled.unwrap_or(asked);
+        if self.zones[index].kind == ZoneKind::Sequential {
+            self.empty(index);
+            self.open.retain(|open| *open != index);
+        }
+        let next = self.next_zone(index);
+        Some(ZonePlacement { offset: self.start_of(index), length: self.rules.zone_bytes, next })
+    }
+
+    /// A reset takes what is written.
+    fn empty(&mut self, index: usize) {
+        self.written -= std::mem::take(&mut self.zones[index].written);
     }
 
     /// The zone for a write that was to be at `offset`: another one if it cannot be written, or if no further zone may
@@ -191,7 +226,8 @@ impl DeviceZones {
 
     fn action(&self, kind: OpKind, index: usize) -> Op {
         let offset = self.start + self.start_of(index);
-        Op { offset, length: self.rules.zone_bytes, file: 0, kind, priority: 0 }
+        let length = if self.rules.are_counted { 0 } else { self.rules.zone_bytes };
+        Op { offset, length, file: self.file, kind, priority: 0 }
     }
 
     fn index_of(&self, offset: u64) -> Option<usize> {

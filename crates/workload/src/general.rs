@@ -182,9 +182,9 @@ impl General {
         block.len += count;
     }
 
-    /// From now on requests obey these zones of the only file.
-    pub(crate) fn obey_zones(&mut self, zones: DeviceZones) {
-        self.placement.device_zones = Some(Box::new(zones));
+    /// From now on requests obey the zones that the workload knows.
+    pub(crate) fn obey_zones(&mut self, workload: &Workload) {
+        self.placement.device_zones = DeviceZones::of(workload);
     }
 
     /// Whether further requests may go to this file.
@@ -204,7 +204,7 @@ impl General {
 
     /// The next request, and the number of the write that it reads back; `None` at the end.
     fn step(&mut self) -> Option<(Op, u64)> {
-        if let Some(op) = self.placement.device_zones.as_mut().and_then(|zones| zones.following()) {
+        if let Some(op) = self.placement.device_zones.iter_mut().find_map(DeviceZones::following) {
             return Some((op, UNNUMBERED));
         }
         loop {
@@ -220,7 +220,7 @@ impl General {
             if !self.extent.pass_is_over()
                 && let Some(op) = self.attempt()
             {
-                let zones = self.placement.device_zones.as_mut();
+                let zones = self.placement.device_zones.get_mut(op.file as usize);
                 return Some((zones.map_or(op, |zones| zones.led(op)), UNNUMBERED));
             }
             if let Some(read) = self.rest_of_pass() {
@@ -279,7 +279,7 @@ impl General {
             let files = &self.placement.files;
             let file = self.service.choose(files.len(), |file| files[file].done)?;
             let mut direction = self.chooser.choose(&self.placement, file);
-            if matches!(self.chooser, Chooser::Mixed(..)) && self.placement.lacks_data(direction) {
+            if matches!(self.chooser, Chooser::Mixed(..)) && self.placement.lacks_data(file, direction) {
                 // On empty zones a mix begins with writes.
                 direction = Direction::Write;
             }

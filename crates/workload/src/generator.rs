@@ -5,7 +5,6 @@ use std::sync::Arc;
 use fsdyno_job::{Distribution, ReplayOptions, Seed};
 
 use crate::backlog::Unverified;
-use crate::device_zones::{DeviceZones, Zone};
 use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::general::{General, kind_of};
@@ -105,12 +104,10 @@ impl Generator {
         Generator { source: Source::Steps(steps), pacer: None, priorities: None }
     }
 
-    /// From now on requests obey these zones, which begin where the range of the only file begins (`zonemode=zbd`).
-    pub fn obey_zones(&mut self, workload: &Workload, zones: Vec<Zone>) {
-        if let (Source::General(general), Some(rules), [file]) =
-            (&mut self.source, workload.pattern.zoned, workload.files.as_slice())
-        {
-            general.obey_zones(DeviceZones::new(rules, file.start, zones));
+    /// From now on requests obey the zones that the workload knows (`zonemode=zbd`).
+    pub fn obey_zones(&mut self, workload: &Workload) {
+        if let Source::General(general) = &mut self.source {
+            general.obey_zones(workload);
         }
     }
 

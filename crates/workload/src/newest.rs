@@ -2,7 +2,7 @@
 //!
 //! The writes of a pass are counted, then walked through again: a write is the newest if none of its units has
 //! another write to come. This takes four bytes for each unit, whatever the number of writes, and is done only where
-//! blocks can repeat.
+//! blocks can repeat. The reset of a zone counts as a write to all of it.
 
 use fsdyno_job::{BlockSize, Direction, RandomGenerator};
 
@@ -75,7 +75,8 @@ impl Newest {
 /// Whether a pass may write to a place more than once.
 pub(crate) fn writes_over(workload: &Workload) -> bool {
     let pattern = &workload.pattern;
-    if workload.starts_over || pattern.modifier.is_some() || pattern.strided.is_some() || workload.serves_again() {
+    let moves = pattern.modifier.is_some() || pattern.strided.is_some() || pattern.zoned.is_some();
+    if workload.starts_over || moves || workload.serves_again() {
         return true;
     }
     let partly_sequential = workload.directions().any(|direction| pattern.random_percent[direction] < 100);
@@ -106,6 +107,11 @@ fn unit(workload: &Workload) -> u64 {
     if let Some(zones) = pattern.strided {
         and(zones.range.saturating_add(zones.skip));
         and(zones.range);
+    }
+    if let Some(zones) = pattern.zoned {
+        // A zone is written from where its write pointer was.
+        and(zones.zone_bytes);
+        workload.zones.get().into_iter().flatten().flatten().for_each(|zone| and(zone.written));
     }
     let skip = pattern.modifier.filter(|_| !pattern.access.random).unwrap_or(0);
     and(skip.unsigned_abs());

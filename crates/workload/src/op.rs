@@ -18,7 +18,8 @@ pub enum OpKind {
     DataSync = 4,
     /// sync_file_range(2) over `offset..offset + length`; length 0: to the end of the file.
     SyncRange = 5,
-    /// Reset of the zones of a zoned device in `offset..offset + length`: their data is gone.
+    /// Reset of the zones of a zoned device in `offset..offset + length`: their data is gone. Length 0: of a zone that
+    /// is only counted, so that nothing is to be done.
     ZoneReset = 6,
     /// Finish of these zones: nothing more is written to them before a reset.
     ZoneFinish = 7,

@@ -110,8 +110,8 @@ pub(crate) struct Placement {
     zones: Option<Zones>,
     sequence: Option<Sequence>,
     strided: Option<Strided>,
-    /// `zonemode=zbd`: the zones of the only file.
-    pub(crate) device_zones: Option<Box<DeviceZones>>,
+    /// `zonemode=zbd`: the zones of each file; otherwise none.
+    pub(crate) device_zones: Box<[DeviceZones]>,
     seeds: Seeds,
     wide_offsets: bool,
 }
@@ -165,7 +165,7 @@ impl Placement {
             zones: Zones::new(&pattern.distribution, &seeds),
             sequence: Sequence::new(&pattern.distribution),
             strided: pattern.strided.map(Strided::new),
-            device_zones: None,
+            device_zones: DeviceZones::of(workload),
             seeds,
             wide_offsets: false,
         };
@@ -268,9 +268,9 @@ impl Placement {
     }
 
     /// Whether zones of a device hold nothing that a request of this direction could read.
-    pub(crate) fn lacks_data(&self, direction: Direction) -> bool {
+    pub(crate) fn lacks_data(&self, file: usize, direction: Direction) -> bool {
         let least = self.sizes[direction].min();
-        direction == Direction::Read && self.device_zones.as_ref().is_some_and(|zones| !zones.can_be_read(least))
+        direction == Direction::Read && self.device_zones.get(file).is_some_and(|zones| !zones.can_be_read(least))
     }
 
     /// The place of the next request of this direction in this file; `None` if no request fits any more.
@@ -280,17 +280,19 @@ impl Placement {
         }
         self.move_window(file, direction);
         let found = self.find(file, direction)?;
+        let zones = self.device_zones.get_mut(file);
         let sizes = &mut self.sizes[sized_as(self.sizes_by_sequence, direction, found.random)];
         let file = &mut self.files[file];
         let remaining = file.length.checked_sub(found.offset)?;
         // In a window the map ends at the end of the window.
         let remaining = if found.random { remaining.min(file.window.end - found.offset) } else { remaining };
         let mut length = sizes.draw(remaining)?;
-        if let Some(zones) = &mut self.device_zones {
+        if let Some(zones) = zones {
             let least = sizes.min();
             let placed = match direction {
                 Direction::Read => zones.read(found.offset, length, least, found.random),
-                _ => zones.write(found.offset, length, least),
+                Direction::Write => zones.write(found.offset, length, least),
+                Direction::Trim => zones.trim(found.offset, found.random),
             }?;
             (file.last_start[direction], file.position[direction]) = (placed.offset, placed.next);
             return Some(Spot { offset: file.start + placed.offset, length: placed.length, wrapped: found.wrapped });
@@ -328,7 +330,10 @@ impl Placement {
     /// requests and their bytes.
     pub(crate) fn run(&mut self, direction: Direction, kind: OpKind, ops: &mut [Op], bytes: u64) -> (usize, u64) {
         let unit = self.units[direction];
-        let Placement { files, sizes, cover_of, offsets, device_zones: None, .. } = self else { return (0, 0) };
+        let Placement { files, sizes, cover_of, offsets, device_zones, .. } = self;
+        if !device_zones.is_empty() {
+            return (0, 0);
+        }
         let ([file], Stream::Narrow(stream)) = (files.as_mut_slice(), offsets) else { return (0, 0) };
         let File { start, length: mapped, done: false, .. } = *file else { return (0, 0) };
         let (sizes, cover) = (&mut sizes[direction], &mut file.covers[cover_of[direction]]);

@@ -52,6 +52,8 @@ struct Walk {
     number: u64,
     /// Number of trims so far.
     trims: u64,
+    /// Whether trims reset zones.
+    trims_erase: bool,
     /// Number of the first write after the last sync.
     synced: u64,
     /// The walk ends before the write of this number.
@@ -61,6 +63,8 @@ struct Walk {
 /// The next step of a walk.
 enum Step {
     Write(Op, u64),
+    /// What was written there is gone.
+    Erased(Op),
     /// The files start over.
     Pass,
     Done,
@@ -72,6 +76,7 @@ impl Replay {
     pub(crate) fn new(workload: &Workload, end: u64, mut failed: Vec<(u32, u64)>) -> Result<Replay, WorkloadError> {
         failed.sort_unstable();
         let newest = match Newest::of(workload) {
+            Overwriting::TooMuch if workload.pattern.zoned.is_some() => return Err(WorkloadError::TooManyZoneBlocks),
             Overwriting::Counted(newest) => Some((newest, Walk::new(workload, end)?)),
             Overwriting::Never | Overwriting::TooMuch => None,
         };
@@ -95,6 +100,12 @@ impl Replay {
             }
             let (write, number) = match self.writes.step() {
                 Step::Write(write, number) => (write, number),
+                Step::Erased(place) => {
+                    if let Some((newest, _)) = &mut self.newest {
+                        newest.is_newest(&place);
+                    }
+                    continue;
+                }
                 Step::Pass => {
                     self.counted = !self.pass_by_pass;
                     continue;
@@ -122,7 +133,7 @@ impl Replay {
         let Some((newest, ahead)) = &mut self.newest else { return };
         loop {
             match ahead.step() {
-                Step::Write(write, _) => newest.count(&write),
+                Step::Write(place, _) | Step::Erased(place) => newest.count(&place),
                 Step::Pass if !self.pass_by_pass => {}
                 Step::Pass | Step::Done => break,
             }
@@ -139,7 +150,8 @@ impl Walk {
     /// Begins before the first request of the workload. It has no pace, and no reads among its writes.
     fn new(workload: &Workload, end: u64) -> Result<Walk, WorkloadError> {
         let generator = Generator::again(workload)?;
-        Ok(Walk { generator, made: Block::new(), next: 0, number: 0, trims: 0, synced: 0, end })
+        let trims_erase = workload.pattern.zoned.is_some();
+        Ok(Walk { generator, made: Block::new(), next: 0, number: 0, trims: 0, trims_erase, synced: 0, end })
     }
 
     fn walked_to_the_end(mut self) -> Walk {
@@ -165,6 +177,9 @@ impl Walk {
             if op.kind == OpKind::Write {
                 self.number += 1;
                 return Step::Write(op, self.number - 1);
+            }
+            if op.kind == OpKind::ZoneReset || self.trims_erase && op.kind == OpKind::Trim {
+                return Step::Erased(op);
             }
             self.trims += u64::from(op.kind == OpKind::Trim);
             if matches!(op.kind, OpKind::Sync | OpKind::DataSync) {

@@ -8,6 +8,7 @@ use fsdyno_job::{
     RandomGenerator, Shared, TrimBacklog, VerifyBacklog,
 };
 
+use crate::device_zones::KnownZones;
 use crate::newest::writes_over;
 use crate::permutation::BLOCKS_MAX;
 
@@ -44,6 +45,8 @@ pub struct Workload {
     pub service: FileService,
     /// Largest number of open files; `None`: all are open.
     pub open_files: Option<u32>,
+    /// The zones of the files (`zonemode=zbd`).
+    pub zones: KnownZones,
     /// The files, 1 and up; [`Op::file`](crate::Op::file) numbers them from 0.
     pub files: Vec<FileRange>,
     /// Bytes of one loop: `io_size` if it is set, otherwise `size`.
@@ -104,6 +107,8 @@ pub enum WorkloadError {
     NoAlignment,
     #[error("{blocks} blocks in one file: at most {BLOCKS_MAX} can be drawn at random; raise bs")]
     TooManyBlocks { blocks: u64 },
+    #[error("verify: over 1 GiB of memory would be needed to tell which blocks no reset of a zone took; raise bs")]
+    TooManyZoneBlocks,
     #[error(
         "random map: {gibibytes} GiB of memory would be needed to remember the used blocks; \
          raise bs, give one block size without random_generator, or norandommap"

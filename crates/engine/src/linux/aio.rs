@@ -105,7 +105,7 @@ impl<'a> Aio<'a> {
         let is_listed = setup.options.vectored && setup.name == EngineName::Libaio;
         Ok(Aio {
             files: setup.files,
-            targets: Target::all(setup.files),
+            targets: Target::all(setup.files, &setup.options),
             arena: ManuallyDrop::new(arena),
             clock: setup.clock,
             sync_range_flags: setup.sync_range_flags,

@@ -200,7 +200,7 @@ impl<'a> Mmap<'a> {
         let maps: Vec<Map> = (0..setup.files.len()).map(map).collect::<Result<_, _>>()?;
         Ok(Mmap {
             files: setup.files,
-            targets: Target::all(setup.files),
+            targets: Target::all(setup.files, &setup.options),
             watch: BusErrorWatch::begin(ranges(&maps)),
             maps,
             advice,

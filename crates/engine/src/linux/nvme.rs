@@ -1,5 +1,7 @@
 //! `io_uring_cmd`: NVMe commands through a ring, on the character device of a namespace (/dev/ng0n1).
 
+mod protection;
+
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::time::Duration;
 
@@ -10,6 +12,7 @@ use super::commands::{Disk, Done, Request, What};
 use super::uring;
 use crate::buffers::Arena;
 use crate::setup::{EngineSetup, EngineSetupError};
+use protection::Format;
 
 /// `_IOWR('N', 0x80, struct nvme_uring_cmd)`
 const NVME_URING_CMD_IO: u32 = 0xC048_4E80;
@@ -50,11 +53,21 @@ struct Place {
     vector: libc::iovec,
 }
 
+/// A namespace with its device.
+#[derive(Clone, Copy, Debug)]
+struct Namespace {
+    fd: RawFd,
+    disk: Disk,
+    format: Format,
+}
+
 /// NVMe namespaces of a worker, and the ring.
 pub(crate) struct Nvme {
     ring: Ring,
     options: DeviceCommands,
-    disks: Box<[(RawFd, Disk)]>,
+    disks: Box<[Namespace]>,
+    /// The metadata of each slot, one after the other; empty where no command transfers any.
+    metadata: Box<[u8]>,
     /// Files are named by their index.
     registered: bool,
     /// Buffers are named by their index.
@@ -82,20 +95,22 @@ impl Nvme {
             code,
             advice: advice.to_owned(),
         };
+        let protection = options.commands.protection;
         let disk = |file: &fsdyno_os::files::OpenFile| {
             let fd = file.as_fd().as_raw_fd();
             let found = identify(fd).map_err(|code| refused("identify", code, "name an NVMe namespace: /dev/ng0n1"))?;
-            let (disk, metadata_bytes) = found;
-            match metadata_bytes {
-                0 => Ok((fd, disk)),
-                _ => {
-                    Err(refused("identify", libc::EOPNOTSUPP, "its blocks have metadata, which no command here names"))
-                }
+            let (disk, format) = found;
+            let blocks = (arena.stride() as u64).div_ceil(disk.block_bytes.into());
+            match format.objection(protection, blocks) {
+                None => Ok(Namespace { fd, disk, format }),
+                Some(reason) => Err(refused("identify", libc::EOPNOTSUPP, &reason)),
             }
         };
         let disks = setup.files.iter().map(disk).collect::<Result<Box<[_]>, _>>()?;
         let ring: Ring = uring::plain_ring(setup.depth, options)?;
-        let descriptors: Vec<RawFd> = disks.iter().map(|(fd, _)| *fd).collect();
+        let descriptors: Vec<RawFd> = disks.iter().map(|disk| disk.fd).collect();
+        let transfers_metadata = disks.iter().any(|disk| disk.format.has_buffers(protection));
+        let metadata_bytes = if transfers_metadata { protection.metadata_bytes as usize } else { 0 };
         let code = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EIO);
         if options.registered_files {
             let registered = ring.submitter().register_files(&descriptors);
@@ -114,6 +129,7 @@ impl Nvme {
             ring,
             options: options.commands,
             disks,
+            metadata: vec![0; metadata_bytes * arena.depth()].into(),
             registered: options.registered_files,
             fixed: options.fixed_buffers,
             vectored: options.nonvectored == Some(false),
@@ -126,13 +142,17 @@ impl Nvme {
     }
 
     fn entry(&mut self, request: &Request) -> Option<squeue::Entry128> {
-        let index = self.disks.iter().position(|(fd, _)| *fd == request.fd)?;
-        let mut command = command(request, self.disks[index].1, self.options)?;
+        let index = self.disks.iter().position(|disk| disk.fd == request.fd)?;
+        let namespace = self.disks[index];
+        let mut command = command(request, namespace, self.options)?;
+        if command.data_bytes > 0 && request.what != What::Trim {
+            self.add_metadata(&mut command, request, namespace);
+        }
         let place = &mut self.places[request.slot];
         let transfers = command.data_bytes > 0 && request.what != What::Trim;
         let mut code = NVME_URING_CMD_IO;
         if request.what == What::Trim {
-            let (block, count) = self.disks[index].1.blocks(request)?;
+            let (block, count) = namespace.disk.blocks(request)?;
             place.range = [0, count, block as u32, (block >> 32) as u32];
             command.address = std::ptr::from_ref(&place.range).expose_provenance() as u64;
         } else if transfers && self.vectored {
@@ -160,6 +180,38 @@ impl Nvme {
         }
         self.until_async = self.force_async;
         Some(entry.flags(squeue::Flags::ASYNC))
+    }
+
+    /// The metadata of a slot; empty: there is none.
+    fn metadata_of(&self, slot: usize) -> std::ops::Range<usize> {
+        let bytes = self.metadata.len() / self.places.len().max(1);
+        slot * bytes..(slot + 1) * bytes
+    }
+
+    /// Names the metadata of a transfer, and makes that of a write.
+    fn add_metadata(&mut self, command: &mut Command, request: &Request, namespace: Namespace) {
+        let Namespace { disk, format, .. } = namespace;
+        let options = self.options.protection;
+        let Some((block, count)) = disk.blocks(request).filter(|_| format.has_buffers(options)) else { return };
+        let range = self.metadata_of(request.slot);
+        let length = count as usize * usize::from(format.metadata_bytes);
+        let metadata = &mut self.metadata[range][..length];
+        if request.what == What::Write {
+            format.protect(options, block, data_of(request), metadata);
+        }
+        command.metadata = metadata.as_mut_ptr().expose_provenance() as u64;
+        command.metadata_bytes = length as u32;
+    }
+
+    /// What of the protection information of a read does not fit, in words.
+    fn unfit(&self, request: &Request) -> Option<String> {
+        let options = self.options.protection;
+        if request.what != What::Read || self.metadata.is_empty() || options.by_device {
+            return None;
+        }
+        let Namespace { disk, format, .. } = *self.disks.iter().find(|disk| disk.fd == request.fd)?;
+        let (block, _) = disk.blocks(request)?;
+        format.check(options, block, data_of(request), &self.metadata[self.metadata_of(request.slot)])
     }
 
     /// Hands requests over; returns how many were taken.
@@ -233,7 +285,13 @@ impl Nvme {
     fn outcome(&mut self, request: &Request, status: i32) -> i64 {
         match status {
             0 if request.what == What::Sync => 0,
-            0 => request.bytes as i64,
+            0 => match self.unfit(request) {
+                None => request.bytes as i64,
+                unfit => {
+                    self.said = unfit;
+                    -i64::from(libc::EILSEQ)
+                }
+            },
             // The kernel has refused it.
             ..0 => i64::from(status),
             status => {
@@ -245,6 +303,7 @@ impl Nvme {
 
     pub(crate) fn abandon(&mut self) {
         std::mem::forget(std::mem::take(&mut self.places));
+        std::mem::forget(std::mem::take(&mut self.metadata));
     }
 
     pub(crate) fn said(&self) -> Option<String> {
@@ -252,36 +311,49 @@ impl Nvme {
     }
 }
 
-/// Block size and number of a namespace, and the metadata bytes of a block.
-fn identify(fd: RawFd) -> Result<(Disk, u16), i32> {
+/// The buffer of a request that the kernel does not hold.
+fn data_of(request: &Request) -> &[u8] {
+    // SAFETY: the buffer of the request's slot has these bytes, and between two calls of the ring nobody else uses it.
+    unsafe { std::slice::from_raw_parts(request.address, request.bytes as usize) }
+}
+
+/// Number and format of a namespace.
+fn identify(fd: RawFd) -> Result<(Disk, Format), i32> {
     let error = || std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
     // SAFETY: this request takes no argument, so no memory is passed.
     let namespace = unsafe { libc::ioctl(fd, NVME_IOCTL_ID as _) };
     let Ok(namespace @ 1..) = u32::try_from(namespace) else { return Err(error()) };
+    let answer = identified(fd, namespace, [0, 0])?;
+    let format = Format::of(&answer).ok_or(libc::EIO)?;
+    // Devices that know no extended formats refuse this.
+    let extended = identified(fd, namespace, [5, 0]).unwrap_or_else(|_| Box::new([0; 4096]));
+    Ok((Disk { block_bytes: format.block_bytes, namespace, is_large: true }, format.extended(&answer, &extended)))
+}
+
+/// What a device says about a namespace. `words`: words 10 and 11 of the command.
+fn identified(fd: RawFd, namespace: u32, words: [u32; 2]) -> Result<Box<[u8; 4096]>, i32> {
     let mut answer = Box::new([0u8; 4096]);
     let mut command = Command {
         code: 6,
         namespace,
         address: answer.as_mut_ptr().expose_provenance() as u64,
         data_bytes: answer.len() as u32,
+        words_10_15: [words[0], words[1], 0, 0, 0, 0],
         ..Command::default()
     };
     // SAFETY: the command names a buffer of `data_bytes` bytes, which outlives the call.
     match unsafe { libc::ioctl(fd, NVME_IOCTL_ADMIN_CMD as _, &raw mut command) } {
-        0 => {}
-        ..0 => return Err(error()),
-        _ => return Err(libc::EIO),
+        0 => Ok(answer),
+        ..0 => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)),
+        _ => Err(libc::EIO),
     }
-    let format = 128 + 4 * usize::from(answer[26] & 0xf);
-    let block_bytes = 1u32.checked_shl(answer[format + 2].into()).filter(|bytes| *bytes >= 512).ok_or(libc::EIO)?;
-    let metadata_bytes = u16::from_le_bytes([answer[format], answer[format + 1]]);
-    Ok((Disk { block_bytes, namespace, is_large: true }, metadata_bytes))
 }
 
 /// The command of a request; `None`: it is not made of whole blocks.
-fn command(request: &Request, disk: Disk, options: DeviceCommands) -> Option<Command> {
+fn command(request: &Request, namespace: Namespace, options: DeviceCommands) -> Option<Command> {
     const FUA: u32 = 1 << 30;
     const DEALLOCATE: u32 = 1 << 25;
+    let Namespace { disk, format, .. } = namespace;
     let made = |code| Command { code, namespace: disk.namespace, ..Command::default() };
     if request.what == What::Sync {
         return Some(made(0));
@@ -302,7 +374,9 @@ fn command(request: &Request, disk: Disk, options: DeviceCommands) -> Option<Com
     };
     let last = count.checked_sub(1).filter(|last| *last <= u16::MAX.into())?;
     let mut command = made(code);
-    command.words_10_15 = [block as u32, (block >> 32) as u32, last | flags, 0, 0, 0];
+    let [first, tag] = format.tags(options.protection, block);
+    let flags = flags | format.flags(options.protection);
+    command.words_10_15 = [block as u32, (block >> 32) as u32, last | flags, 0, first, tag];
     if has_data {
         command.address = request.address.expose_provenance() as u64;
         command.data_bytes = u32::try_from(request.bytes).ok()?;
@@ -328,7 +402,10 @@ fn words(status: i32) -> String {
         (1, 0xbe) => "too many zones are open",
         (2, 0x80) => "write fault",
         (2, 0x81) => "unrecovered read error",
-        (2, 0x82..=0x84) => "protection information does not fit",
+        (1, 0x81) => "invalid protection information",
+        (2, 0x82) => "the guard does not fit the data",
+        (2, 0x83) => "the application tag is another one",
+        (2, 0x84) => "the reference tag is not the block's",
         (2, 0x85) => "the data differ from what is stored",
         (2, 0x87) => "the block was never written",
         _ => "error of the device",
@@ -343,7 +420,8 @@ mod tests {
     fn made(what: What, offset: u64, bytes: u64, write: DeviceWrite) -> Option<(u8, u32, [u32; 3])> {
         let request = Request { slot: 0, fd: 0, what, address: std::ptr::null_mut(), offset, bytes };
         let options = DeviceCommands { write, write_fua: true, deallocates: true, ..DeviceCommands::default() };
-        let made = command(&request, Disk { block_bytes: 512, namespace: 7, is_large: true }, options)?;
+        let disk = Disk { block_bytes: 512, namespace: 7, is_large: true };
+        let made = command(&request, Namespace { fd: 0, disk, format: Format::default() }, options)?;
         assert_eq!(made.namespace, 7);
         Some((made.code, made.data_bytes, [made.words_10_15[0], made.words_10_15[1], made.words_10_15[2]]))
     }

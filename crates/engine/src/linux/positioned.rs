@@ -162,7 +162,7 @@ impl<'a> Positioned<'a> {
         Ok(Positioned {
             call,
             files: setup.files,
-            targets: Target::all(setup.files),
+            targets: Target::all(setup.files, &setup.options),
             arena: setup.arena()?,
             clock: setup.clock,
             sync_range_flags: setup.sync_range_flags,

@@ -90,7 +90,8 @@ impl<'a> Uring<'a> {
         check_options(setup)?;
         let arena = setup.arena()?;
         let (ring, savings) = ring::create(setup.depth, options)?;
-        let descriptors: Box<[RawFd]> = Target::all(setup.files).iter().map(|target| target.fd.as_raw_fd()).collect();
+        let targets = Target::all(setup.files, options);
+        let descriptors: Box<[RawFd]> = targets.iter().map(|target| target.fd.as_raw_fd()).collect();
         // Before Linux 5.11 the submission thread knows only registered files.
         let must_register = options.sqthread_poll && !ring.params().is_feature_sqpoll_nonfixed();
         let asked = options.registered_files || must_register;
@@ -120,7 +121,7 @@ impl<'a> Uring<'a> {
         flags_rw.set(ReadWriteFlags::from_bits_retain(DONT_CACHE), options.uncached);
         Ok(Uring {
             files: setup.files,
-            targets: Target::all(setup.files),
+            targets,
             file_names: if registered { (0..descriptors.len() as RawFd).collect() } else { descriptors },
             entry_flags: if registered { squeue::Flags::FIXED_FILE } else { squeue::Flags::empty() },
             transfer,
@@ -567,7 +568,7 @@ fn queues_discards(setup: &EngineSetup<'_>) -> bool {
     let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
     let kernel = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     let devices = setup.files.iter().all(|file| file.kind() == FileKind::BlockDevice);
-    setup.discards_alone && devices && kernel >= (6, 12) && !setup.options.hipri
+    setup.discards_alone && devices && !setup.options.resets_zones && kernel >= (6, 12) && !setup.options.hipri
 }
 
 fn ways(savings: ring::RingFeatures, ring: bool, registered: bool, transfer: &Transfer) -> Vec<&'static str> {

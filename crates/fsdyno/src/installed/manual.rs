@@ -280,6 +280,6 @@ mod tests {
             assert!(fio.text.contains(&format!("\\fB\\-\\-{name}\\fR")), "{name}");
             assert!(!option.help.is_empty(), "{name} has no help");
         }
-        assert!(!fio.text.contains("zonecapacity") && !fio.text.contains("cudamalloc"));
+        assert!(!fio.text.contains("write_zone_remainder") && !fio.text.contains("cudamalloc"));
     }
 }

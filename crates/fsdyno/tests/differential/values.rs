@@ -115,6 +115,7 @@ const APART: &[(&str, &str)] = &[
     ("opendir", "the oracle's table of files has it"), ("file_append", "the oracle's table of files has it"),
     ("filetype", "the oracle's table of files has it"), ("create_on_open", "the oracle's table of files has it"),
     ("zonesize", "goes with the others of zones"), ("zonerange", "goes with the others of zones"),
+    ("zoneskip", "goes with the others of zones"),
     ("kb_base", "the oracle's table of units has it"), ("unit_base", "the oracle's table of units has it"),
     ("unified_rw_reporting", "the report has other keys"), ("stats", "the report has no such job"),
     ("group_reporting", "the order of clones differs without it"),
@@ -148,7 +149,7 @@ const APART: &[(&str, &str)] = &[
     ("http_verbose", "needs a server"),
     ("readfua", "needs a device"), ("writefua", "needs a device"), ("sg_write_mode", "needs a device"),
     ("deallocate", "needs a device"), ("verify_mode", "needs a device"),
-    ("verify_state_load", "goes with a run before it"),
+    ("verify_state_load", "goes with a run before it"), ("zonecapacity", "compared with zonemode=zbd in the oracle"),
     ("sim_service", "not in fio"), ("sim_channels", "not in fio"), ("sim_queue", "not in fio"),
     ("sim_faults", "not in fio"),
 ];

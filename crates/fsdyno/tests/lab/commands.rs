@@ -193,3 +193,65 @@ fn guards_stand_on_every_way_to_a_disk() {
         }
     });
 }
+
+/// Protection information that the device makes, and that of the program, fit each other; what differs is found.
+#[test]
+fn protection_information_is_made_and_checked() {
+    inside("commands::protection_information_is_made_and_checked", "devices", || {
+        let own = testkit::program();
+        // Blocks of the emulated disk that were never written have information that does not fit, so that nobody can read
+        // whether it is in use.
+        let common = "--ioengine=io_uring_cmd --allow_mounted_write=1 --pi_chk=GUARD,REFTAG,APPTAG";
+        let run = |file: &str, line: &str| {
+            let ran = Disk::run(&own, file, &format!("{common} {line}"));
+            (ran.status.success(), text(&ran.stdout) + &text(&ran.stderr))
+        };
+        let done = |file: &str, line: &str| {
+            let (succeeded, said) = run(file, line);
+            assert!(succeeded, "{file} {line}: {said}");
+        };
+        let fails = |file: &str, line: &str, words: &str| {
+            let (succeeded, said) = run(file, line);
+            assert!(!succeeded && said.contains(words), "{file} {line}: {said}");
+        };
+        for (file, metadata) in [("/dev/ng0n3", 0), ("/dev/ng0n4", 2048)] {
+            let device = format!("--md_per_io_size={metadata}");
+            let program = "--pi_act=0 --md_per_io_size=2048";
+            done(file, &format!("--rw=write {program} --iodepth=4"));
+            done(file, &format!("--rw=read {program} --iodepth=4"));
+            done(file, &format!("--rw=read {device}"));
+            done(file, &format!("--rw=write {device} --verify=crc32c"));
+            done(file, &format!("--rw=randread {program}"));
+            // Each finds another tag than the one that was written: the device, and the program that is told to mask.
+            fails(file, &format!("--rw=read {device} --apptag=0x4321"), "application tag");
+            fails(file, &format!("--rw=read {program} --apptag=0x4321"), "application tag");
+            done(file, &format!("--rw=read {program} --apptag=0x4321 --pi_chk=GUARD,REFTAG"));
+            done(file, &format!("--rw=read {program} --apptag=0x1200 --apptag_mask=0xff00"));
+            fails(file, "--rw=read --pi_act=0 --md_per_io_size=64", "md_per_io_size=");
+        }
+    });
+}
+
+/// Counters of devices are missing where jobs send commands, and nowhere else.
+#[test]
+fn the_ledger_says_which_jobs_no_counter_has() {
+    inside("commands::the_ledger_says_which_jobs_no_counter_has", "devices", || {
+        let (disk, own) = (Disk::scsi(), testkit::program());
+        let record = "/mnt/local/record.json";
+        let other = format!("--rw=write --name=k --ioengine=psync --direct=1 --rw=write --filename={}", disk.block);
+        // The devices' counters of the samples in each stage: seen or not.
+        let devices = |line: &str| -> Vec<(u64, Value)> {
+            let ran = Disk::run(&own, &disk.generic, &format!("--ioengine=sg --record={record} {line}"));
+            assert!(ran.status.success(), "{}", text(&ran.stderr));
+            let record: Value = serde_json::from_slice(&std::fs::read(record).expect("a record")).expect("JSON");
+            let samples = record["nodes"][0]["ledger"]["samples"].as_array().expect("samples").clone();
+            let stage = |sample: &Value| sample["stage"].as_u64().expect("a stage");
+            samples.iter().map(|sample| (stage(sample), sample["devices"].clone())).collect()
+        };
+        let said = |devices: &Value| devices.to_string().contains("job j (sg) sends commands");
+        let apart = devices(&other.replace("--name=k", "--name=k --stonewall --bs=64k --size=4m"));
+        assert!(apart.iter().all(|(stage, devices)| said(devices) == (*stage == 0)), "{apart:?}");
+        let beside = devices(&other.replace("--name=k", "--name=k --bs=64k --size=4m --offset=8m"));
+        assert!(beside.iter().all(|(_, devices)| said(devices) && devices.to_string().contains("--stonewall")));
+    });
+}

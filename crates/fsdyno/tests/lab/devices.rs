@@ -1,6 +1,8 @@
 //! Devices of a virtual machine, beside Debian's fio: the same lines leave the same zones behind. The processor is
 //! emulated, so that no time is judged.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
 use std::process::Command;
 
 use serde_json::Value;
@@ -39,7 +41,7 @@ impl Disk {
     fn by(&self, program: &str, line: &str) -> Done {
         let ran = Command::new(program)
             .args([&format!("--filename={}", self.path), "--direct=1", "--zonemode=zbd", "--output-format=json"])
-            .args(["--name=j"])
+            .args(["--name=j", "--verify_state_save=0"])
             .args(line.split_whitespace())
             .output()
             .expect("the program starts");
@@ -134,14 +136,83 @@ fn jobs_have_zones_of_their_own() {
         disk.blkzone("reset");
         let refused = [
             "--rw=write --bs=64k --numjobs=2 --size=8m",
-            "--rw=write --verify=crc32c --size=8m",
-            "--rw=randtrim --size=8m",
+            "--rw=write --verify=crc32c --verify_backlog=8 --size=8m",
+            "--rw=randtrim --bs=64k --size=8m",
         ];
         refused.iter().for_each(|line| assert!(!disk.by(&program, line).0, "{line}"));
         let seven = "--rw=write --bs=64k --size=8m --offset_increment=8m --numjobs=7";
         assert!(!disk.by(&program, seven).0, "six zones can be open");
         assert!(disk.zones().iter().all(|zone| zone.starts_with("em")), "nothing was written");
         assert!(disk.by(&program, &seven.replace("=7", "=6")).0);
+        let inspected = Command::new(&program).args(["inspect", &disk.path]).output().expect("the program starts");
+        assert!(text(&inspected.stdout).contains("a zoned device: 16 zones of 4096 KiB, of which at most 6"));
         assert!(disk.by(&program, "--rw=randread --bs=64k --io_size=1m --numjobs=3").0, "readers share zones");
+    });
+}
+
+/// A trim resets its zone.
+#[test]
+fn trims_reset_zones() {
+    inside("devices::trims_reset_zones", "devices", || {
+        let disk = Disk::of("LAB_NVME_ZONED");
+        let write = "--rw=write --bs=256k --size=16m";
+        disk.same(&[write, "--rw=trim --bs=4m --size=8m"]);
+        disk.same(&[write, "--rw=trim --bs=4m --offset=1z --size=2z --ioengine=io_uring --iodepth=4"]);
+        disk.same(&[write, "--rw=trim --bs=3m --size=16m"]);
+        disk.same(&[write, "--rw=randtrim --bs=4m --size=16m"]);
+        let mixed = "--rw=write --bs=256k --offset=1z --size=2z --io_size=6z";
+        disk.same(&[mixed, "--rw=trim --bs=4m --offset=2z --size=1z", mixed]);
+    });
+}
+
+/// What was written is read back, whatever resets have taken of it.
+#[test]
+fn what_zones_hold_is_verified() {
+    inside("devices::what_zones_hold_is_verified", "devices", || {
+        let disk = Disk::of("LAB_NVME_ZONED");
+        disk.same(&["--rw=write --bs=256k --size=8m --verify=crc32c"]);
+        disk.same(&["--rw=write --bs=256k --size=8m --verify=crc32c", "--rw=read --bs=256k --size=8m --verify=crc32c"]);
+        let own = testkit::program();
+        for line in [
+            "--rw=randwrite --bs=64k --norandommap --io_size=24m --size=16m",
+            "--rw=randwrite --bs=64k --io_size=12m --size=16m --ioengine=libaio --iodepth=8",
+            "--rw=randwrite --bs=64k --io_size=12m --size=16m --zone_reset_frequency=0.1 --zone_reset_threshold=0.1",
+        ] {
+            disk.blkzone("reset");
+            let (succeeded, read, written) = disk.by(&own, &format!("{line} --verify=crc32c --do_verify=1"));
+            assert!(succeeded && read > 0 && read < written, "{line}: {read} of {written} bytes were read back");
+        }
+        // The twin: a block that another program has changed is found.
+        let conventional = Disk::of("LAB_NULL_ZONED");
+        let line = "--rw=write --bs=64k --size=4m --verify=crc32c --verify_state_save=0";
+        assert!(conventional.by(&own, &format!("{line} --do_verify=0")).0);
+        let disk = OpenOptions::new().write(true).open(&conventional.path);
+        disk.and_then(|disk| disk.write_all_at(&[7; 4096], 65536)).expect("zone 0 is written anywhere");
+        assert!(!conventional.by(&own, &line.replace("--rw=write", "--rw=read")).0);
+    });
+}
+
+/// Several devices, and the size of a zone as the unit.
+#[test]
+fn devices_and_their_zones_are_counted() {
+    inside("devices::devices_and_their_zones_are_counted", "devices", || {
+        let disk = Disk::of("LAB_NVME_ZONED");
+        disk.same(&["--rw=write --bs=256k --size=2z --offset=1z", "--rw=read --bs=256k --size=4z"]);
+        disk.same(&["--rw=write --bs=256k --size=4z --io_size=6z"]);
+        disk.same(&["--rw=write --bs=256k --size=1z --offset_increment=2z --numjobs=2"]);
+        let (done, zones) =
+            disk.after(&testkit::program(), &["--rw=write --bs=256k --size=6z --io_size=3z --zoneskip=1z"]);
+        let full: Vec<usize> = (0..6).filter(|zone| zones[*zone].starts_with("fu")).collect();
+        assert_eq!((done[0], full), ((true, 0, 12 << 20), vec![0, 2, 4]));
+        let null = Disk::of("LAB_NULL_ZONED");
+        null.blkzone("reset");
+        disk.blkzone("reset");
+        let both = Disk { path: format!("{}:{}", disk.path, null.path) };
+        let line = "--rw=write --bs=256k --size=24m --verify=crc32c";
+        assert_eq!(
+            both.by(&testkit::program(), line),
+            (true, 20 << 20, 20 << 20),
+            "three zones of each, two of them whole"
+        );
     });
 }

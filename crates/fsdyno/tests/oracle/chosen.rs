@@ -43,5 +43,5 @@ cases! {
     unlink_with_create_only: job("--create_only=1 --unlink=1").differs("unlink with create_only", 0);
     block_that_fits_in_no_file: job("--rw=randrw --bs=4k,128k").differs("a block of one direction that is larger", 1);
     write_after_a_trim: line("--name=a --ioengine=null --size=64k --rw=randtrimwrite --bs=4k,4k,8k").differs("rw=randtrimwrite with a size", 0);
-    option_that_is_not_built: job("--zonecapacity=64k").differs("options that are not built", 1);
+    option_that_is_not_built: job("--write_zone_remainder=1").differs("options that are not built", 1);
 }

@@ -18,6 +18,7 @@ const ADDED_KEYS: &[&str] = &[
     "jobs[].read.prios[].priohint",
     "jobs[].write.prios[].priohint",
     "jobs[].job_start",
+    "jobs[].write.zone_resets",
     "jobs[].latency_target_ns",
     "jobs[].latency_window_us",
     "disk_util[].read_sectors",

@@ -11,6 +11,12 @@ fn null(words: &str) -> Case {
     line("--name=a --ioengine=null --size=256k --randrepeat=0 --randseed=7 --random_generator=tausworthe").words(words)
 }
 
+/// Zones of 128 KiB on a file of 1 MiB, which has none of its own.
+fn counted(words: &str) -> Case {
+    let words = format!("--name=a --filename=f --zonemode=zbd --zonesize=128k --bs=32k --randseed=7 {words}");
+    line(&words).file("f", vec![1; 1 << 20])
+}
+
 cases! {
     zoned: null("--rw=randread --random_distribution=zoned:60/10:30/20:8/30:2/40").counts().report();
     zoned_abs: null("--rw=randwrite --random_distribution=zoned_abs:60/16k:40/240k").counts();
@@ -29,6 +35,15 @@ cases! {
     strided_with_gaps: null("--zonemode=strided --rw=randwrite --zonesize=8k --zonerange=16k --zoneskip=16k").counts();
     strided_mix: null("--zonemode=strided --rw=rw --zonesize=16k --zonerange=8k").counts();
     strided_without_a_size: null("--zonemode=strided --rw=read --zonerange=16k");
+    counted_zones: counted("--rw=write --zero_buffers").counts().left(crate::left_behind::Depth::Contents);
+    counted_zones_in_part: counted("--rw=write --zero_buffers --zonecapacity=96k").counts().left(crate::left_behind::Depth::Contents);
+    counted_zones_again: counted("--rw=write --loops=2").counts().report();
+    counted_zones_of_a_range: counted("--rw=write --offset=1z --size=4z --io_size=6z").counts();
+    counted_zones_at_random: counted("--rw=randwrite --io_size=512k").counts();
+    counted_zones_hold_nothing: counted("--rw=read").counts();
+    counted_zones_read_beyond: counted("--rw=read --read_beyond_wp=1").counts();
+    counted_zones_verified: counted("--rw=write --verify=crc32c --verify_state_save=0").counts();
+    counted_zones_of_a_small_file: counted("--rw=write --zonesize=2m");
     overlaps_in_turn: null("--rw=randwrite --iodepth=8 --norandommap --serialize_overlap=1").counts();
     compress: line("--name=a --size=256k --rw=write --buffer_compress_percentage=50").counts();
     compress_to_nothing: line("--name=a --size=256k --rw=write --buffer_compress_percentage=100")

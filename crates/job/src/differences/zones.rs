@@ -16,6 +16,18 @@ pub(super) const ZONES: &[Difference] = &[
         "no writer waits for another",
     ),
     difference(
+        "zonemode=zbd on several devices with different limits of open zones",
+        "error before the run",
+        "the least limit holds on each of them",
+        "no device has more open zones than it takes",
+    ),
+    difference(
+        "zonemode=zbd with zonesize on a file that is missing or too short",
+        "error before the run",
+        "the file is laid out as for other jobs",
+        "the size is given",
+    ),
+    difference(
         "zonemode=zbd, a block that the rest of a zone does not take (bs=320k in zones of 3 MiB)",
         "goes back to earlier zones and writes them again (3.33)",
         "finishes the zone and goes on in the next one",

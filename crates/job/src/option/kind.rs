@@ -309,6 +309,7 @@ impl fmt::Display for Value {
             Value::Integer(number) => write!(f, "{number}"),
             Value::Size(size) | Value::Amount(Amount::Bytes(size)) => write!(f, "{size}"),
             Value::Amount(Amount::Percent(percent)) => write!(f, "{percent}%"),
+            Value::Amount(Amount::Zones(zones)) => write!(f, "{zones}z"),
             Value::SizeRange(low, high) => write!(f, "{low}-{high}"),
             Value::Time(ns) => write!(f, "{}", microseconds(*ns)),
             Value::TimeRange(low, high) => write!(f, "{}-{}", microseconds(*low), microseconds(*high)),

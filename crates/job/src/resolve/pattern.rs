@@ -71,24 +71,57 @@ fn finish_alignment(pattern: &mut Pattern, written: &WrittenValues, rules: &mut 
 
 /// Checks the rules of `zonemode=zbd`.
 fn finish_device_zones(pattern: &mut Pattern, written: &WrittenValues, rules: &mut Rules<'_>) {
-    let StridedZones { bytes, range, skip } = written.zones;
+    let StridedZones { bytes, range, .. } = written.zones;
     if range > 0 {
         rules.warn(WarningCode::WithoutEffect, "zonerange", "zonerange has no effect with zonemode=zbd");
     }
+    let (skip, skip_zones) = match written.zone_skip {
+        Amount::Zones(zones) => (0, zones),
+        skip => (bytes_to_skip(skip, rules), 0),
+    };
     // Blocks lie where the write pointers are, so that no map of blocks says what comes once.
     pattern.random_map = false;
-    pattern.zoned = Some(ZonedRules { zone_bytes: bytes, skip, ..written.zoned_rules });
+    pattern.zoned = Some(ZonedRules { zone_bytes: bytes, skip, skip_zones, ..written.zoned_rules });
 }
 
-/// What cannot be done on zones.
-pub(super) fn refuse_beside_zones(job: &Job, rules: &mut Rules<'_>) {
+/// `zoneskip` as bytes.
+fn bytes_to_skip(skip: Amount, rules: &mut Rules<'_>) -> u64 {
+    let Amount::Bytes(bytes) = skip else {
+        rules.refuse(
+            "zoneskip",
+            "fio: zoneskip is no count of bytes",
+            "write bytes; zonemode=zbd also reads zones: 2z",
+        );
+        return 0;
+    };
+    bytes
+}
+
+/// What cannot be done on zones, and what only zones have.
+pub(super) fn finish_beside_zones(job: &mut Job, rules: &mut Rules<'_>) {
     if job.pattern.zoned.is_none() {
+        let files = &job.files;
+        let amounts =
+            [("size", files.size), ("io_size", job.extent.io_size), ("offset", Some(files.offset))].into_iter();
+        let amounts = amounts.chain([("offset_increment", Some(files.offset_increment))]);
+        for (option, _) in amounts.filter(|(_, amount)| matches!(amount, Some(Amount::Zones(_)))) {
+            let text = format!("fio: {option}: a count of zones needs zonemode=zbd");
+            rules.refuse(option, text, "give the bytes of these zones");
+        }
         return;
     }
+    job.submission.engine_options.resets_zones = job.pattern.access.trims;
     let logs = job.traces.record.is_some() || !job.traces.replay.is_empty();
+    let checks_otherwise = job
+        .verify
+        .as_ref()
+        .is_some_and(|verify| verify.only || verify.state_load || verify.backlog.writes > 0 || verify.trims.is_some());
     let refused = [
-        (job.pattern.access.trims, "rw", "trims of whole zones are not built; blkzone reset resets zones"),
-        (job.verify.is_some(), "verify", "what was written where is not kept for zones: read it with another job"),
+        (
+            checks_otherwise,
+            "verify",
+            "a reset takes what a later read would check: let the job itself read back at its end",
+        ),
         (logs, "zonemode", "recorded I/O has offsets of its own: leave zonemode out"),
         (job.errors.on_write, "continue_on_error", "after a failed write the write pointer is unknown: leave it out"),
     ];
@@ -99,10 +132,11 @@ pub(super) fn refuse_beside_zones(job: &Job, rules: &mut Rules<'_>) {
 
 /// Checks the zones of `zonemode=strided`, which move over the file.
 fn finish_zones(pattern: &mut Pattern, written: &WrittenValues, rules: &mut Rules<'_>) {
-    let StridedZones { bytes, range, skip } = written.zones;
+    let StridedZones { bytes, range, .. } = written.zones;
     if written.zoned {
         return finish_device_zones(pattern, written, rules);
     }
+    let skip = bytes_to_skip(written.zone_skip, rules);
     if !written.strided {
         if bytes > 0 {
             let text = "fio: --zonemode=none and --zonesize are not compatible.";

@@ -88,7 +88,8 @@ const WRITE_HINTS: &[Choice] = &[
     Choice::new("extreme", "Data that stays"),
 ];
 
-const HINTS: &str = "it needs NVMe commands (io_uring_cmd); write_hint tells the kernel how long data will live";
+const HINTS: &str = "no command here names a place: no device with placement was there to prove it; write_hint tells the kernel how \
+    long data will live";
 
 const PLACEMENTS: &[Choice] = &[
     Choice::new("none", "No placement"),
@@ -134,7 +135,7 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     })).tier(4).default("none").help("How long written data will live"),
     option("dataplacement", word(PLACEMENTS, ignore_word))
-        .tier(4).default("none").help("Where the device puts written data").status(Partial("none only: fdp and streams need NVMe commands; write_hint tells the kernel how long data will live")),
+        .tier(4).default("none").help("Where the device puts written data").status(Partial("none only")),
     option("fdp", boolean(ignore))
         .tier(4).default("0").help("NVMe flexible data placement").status(Rejected(HINTS)),
     option("plid_select", text(ignore_text))

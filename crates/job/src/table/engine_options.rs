@@ -7,7 +7,7 @@ use crate::option::{Choice, Row, Status, Status::*};
 use crate::secret::Secret;
 use crate::typed::{
     CpuioOptions, DeviceCommands, DeviceWrite, Donor, IoPriority, NetworkOptions, ObjectDialect, ObjectOptions,
-    Program, Protocol, StatCall, Tls,
+    Program, Protection, Protocol, StatCall, Tls,
 };
 use crate::value::{self, Reading, Refusal};
 
@@ -59,7 +59,8 @@ const NVME_CHECKS: &[Choice] = &[
 ];
 
 const PROTECTION: Status =
-    Rejected("no command here has metadata: name a namespace whose format has none (nvme id-ns shows it)");
+    Partial("io_uring_cmd alone; not on namespaces whose metadata stands within the blocks, or with guards of 64 bits");
+const PROTECTED: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 const FUA_ENGINES: &[&str] = &["io_uring", "io_uring_cmd", "sg"];
 
 const COMMANDS: &[Choice] = &[Choice::new("nvme", "NVMe commands")];
@@ -101,6 +102,19 @@ fn objects(draft: &mut Draft) -> &mut ObjectOptions {
 fn line(text: &str) -> Result<String, Refusal> {
     let fits = text.chars().all(|c| !c.is_control());
     fits.then(|| text.to_owned()).ok_or_else(|| Refusal::new("it has a line end or another control character"))
+}
+
+/// `pi_chk`: the parts of protection information.
+fn checks(text: &str) -> Result<u8, Refusal> {
+    text.split(',').map(str::trim).filter(|word| !word.is_empty()).try_fold(0, |checks, word| {
+        let check = match word {
+            "GUARD" => Protection::GUARD,
+            "REFTAG" => Protection::BLOCK,
+            "APPTAG" => Protection::TAG,
+            _ => return Err(Refusal::new(format!("unknown part {word}")).advise("the parts are GUARD, REFTAG, APPTAG")),
+        };
+        Ok(checks | check)
+    })
 }
 
 fn secret(text: &str, into: &mut Secret) -> Result<(), Refusal> {
@@ -365,6 +379,18 @@ pub(super) const ROWS: &[JobRow] = &[
     option("stream_id", integer(0, 65535, |d, n| commands(d).stream = n as u16))
         .tier(4).engines(&["sg"]).default("0").help("Stream of sg_write_mode=write_stream")
         .status(Partial("the number of an open stream: no stream is opened for 0")),
+    option("md_per_io_size", integer(0, COUNT_MAX, |d, n| commands(d).protection.metadata_bytes = count(n)))
+        .tier(4).engines(PROTECTED).default("0").help("Metadata bytes of each I/O").status(PROTECTION),
+    option("pi_act", boolean(|d, on| commands(d).protection.by_device = on))
+        .tier(4).engines(PROTECTED).default("1").help("Protection information is made by the device").status(PROTECTION),
+    option("pi_chk", text(|d, text| {
+        commands(d).protection.checks = checks(text)?;
+        Ok(())
+    })).tier(4).engines(PROTECTED).help("Which protection information is checked: GUARD, REFTAG, APPTAG, with commas between").status(PROTECTION),
+    option("apptag", integer(0, 0xffff, |d, n| commands(d).protection.tag = n as u16))
+        .tier(4).engines(PROTECTED).default("0x1234").help("Application tag").status(PROTECTION),
+    option("apptag_mask", integer(0, 0xffff, |d, n| commands(d).protection.tag_mask = n as u16))
+        .tier(4).engines(PROTECTED).default("0xffff").help("Mask of the application tag").status(PROTECTION),
     // Options that fio does not have.
     option("sim_service", microseconds(|d, ns| d.job.submission.engine_options.sim.service_ns = ns))
         .engines(SIM).default("100us").help("Time that the virtual device takes for each request"),
@@ -377,11 +403,6 @@ pub(super) const ROWS: &[JobRow] = &[
         Ok(())
     })).engines(SIM).help("Faults: error:EIO@3,short:512@5,stall:1s@7,eof@9"),
     // Engines that this build does not have.
-    option("md_per_io_size", text(ignore_text)).tier(4).engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("Metadata bytes of each I/O").status(PROTECTION),
-    option("pi_act", text(ignore_text)).tier(4).engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("Protection information is made by the device").status(PROTECTION),
-    option("pi_chk", text(ignore_text)).tier(4).engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("Which protection information is checked").status(PROTECTION),
-    option("apptag", text(ignore_text)).tier(4).engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("Application tag").status(PROTECTION),
-    option("apptag_mask", text(ignore_text)).tier(4).engines(&["io_uring", "io_uring_cmd", "xnvme"]).help("Mask of the application tag").status(PROTECTION),
     option("verb", text(ignore_text))
         .tier(4).aliases(&["proto"]).engines(&["rdma"]).help("RDMA operation").status(ABSENT),
     absent("bindname", &["rdma"], "Local name to bind"),

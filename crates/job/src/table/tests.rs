@@ -133,6 +133,7 @@ fn values(row: &'static JobRow) -> BoxedStrategy<Value> {
         Kind::Amount(_) => prop_oneof![
             (0..=LARGEST).prop_map(|bytes| Value::Amount(Amount::Bytes(bytes))),
             (0..=100_u32).prop_map(|percent| Value::Amount(Amount::Percent(percent))),
+            (0..=LARGEST).prop_map(|zones| Value::Amount(Amount::Zones(zones))),
         ]
         .boxed(),
         Kind::Time { .. } => times().prop_map(move |us| Value::Time(ns(us))).boxed(),

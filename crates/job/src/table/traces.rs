@@ -11,11 +11,10 @@ const REPLAYED: &str = "iologs of version 2 and 3, traces of blktrace; a log tha
 
 /// The kinds of I/O that `replay_skip` can leave out.
 const SKIPPED: &[&str] = &["read", "write", "trim", "sync"];
-const CAPACITY: Status =
-    Rejected("a zoned device says what can be written of its zones; files and other disks are not zoned here");
 const AFTER_ERROR: Status = Rejected("after a failed write the write pointer is unknown, and the job ends");
 const REMAINDER: Status = Rejected("a rest of a zone that no block fits into stays unwritten: the zone is finished");
-const ZONED: &str = "zoned block devices only; jobs that run at the same time have zones of their own; no trims, no verify, no recorded I/O";
+const ZONED: &str = "jobs that run at the same time have zones of their own; devices of a job have zones of one size; verify \
+    without verify_backlog and state files; no recorded I/O";
 const ZBD: &str = "none and strided are full";
 const SHARED_LIMIT: &str = "the jobs that write a device at the same time have equal shares of it";
 
@@ -70,9 +69,10 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(3).default("0").help("Bytes of I/O in one zone before the next"),
     option("zonerange", size(0, |d, bytes| d.written.zones.range = bytes))
         .tier(3).default("0").help("Bytes of one zone; 0 is the zonesize"),
-    option("zoneskip", size(0, |d, bytes| d.written.zones.skip = bytes))
-        .tier(3).default("0").help("Bytes to leave out between zones").status(Partial("bytes; no zones, no percent")),
-    option("zonecapacity", size(0, ignore)).tier(4).default("0").help("Writable bytes of one zone").status(CAPACITY),
+    option("zoneskip", amount(|d, skip| d.written.zone_skip = skip))
+        .tier(3).default("0").help("Bytes or zones (2z) to leave out between zones"),
+    option("zonecapacity", size(0, |d, bytes| d.written.zoned_rules.capacity = bytes))
+        .tier(4).default("0").help("Writable bytes of one zone, on files and disks without zones; 0: all"),
     option("max_open_zones", integer(0, 4096, |d, n| d.written.zoned_rules.open_max = count(n)))
         .tier(4).default("0").help("Zones open for writing, all jobs; 0 is the device's limit").status(Partial(SHARED_LIMIT)),
     option("job_max_open_zones", integer(0, 4096, |d, n| d.written.zoned_rules.job_open_max = count(n)))

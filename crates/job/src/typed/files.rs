@@ -7,6 +7,8 @@ pub enum Amount {
     Bytes(u64),
     /// Percent of the existing file or device (0 to 100).
     Percent(u32),
+    /// Zones of a zoned device (`4z`), which only the plan turns into bytes.
+    Zones(u64),
 }
 
 /// Which files a job uses and how they are made.

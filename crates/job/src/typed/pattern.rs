@@ -40,7 +40,7 @@ pub struct Pattern {
     pub distribution: Distribution,
     /// `zonemode=strided`: requests stay in a window that moves over the file.
     pub strided: Option<StridedZones>,
-    /// `zonemode=zbd`: requests obey the zones of a zoned block device.
+    /// `zonemode=zbd`: requests obey the zones of a zoned block device, or those that a job counts on another target.
     pub zoned: Option<ZonedRules>,
 }
 
@@ -49,8 +49,14 @@ pub struct Pattern {
 pub struct ZonedRules {
     /// Bytes from one zone to the next; 0: not written, and the device decides.
     pub zone_bytes: u64,
+    /// Bytes of each zone that can be written, if the target has no zones of its own; 0: all.
+    pub capacity: u64,
+    /// The target has no zones of its own: the job counts as if there were zones, empty when it begins.
+    pub are_counted: bool,
     /// Bytes that sequential requests leave out after each zone.
     pub skip: u64,
+    /// The same as a number of zones, which the plan turns into bytes.
+    pub skip_zones: u64,
     /// Number of zones that may be partly written at a time: as written over all workers of the device, in the plan of
     /// one worker its share; 0: no limit.
     pub open_max: u32,

@@ -170,6 +170,8 @@ pub struct EngineOptions {
     pub network: NetworkOptions,
     /// http: where the objects are.
     pub object: ObjectOptions,
+    /// Trims reset the zones of zoned devices (`zonemode=zbd`).
+    pub resets_zones: bool,
     /// sg, io_uring_cmd: which commands are sent.
     pub commands: DeviceCommands,
 }
@@ -187,6 +189,39 @@ pub struct DeviceCommands {
     pub deallocates: bool,
     /// The stream of SCSI writes (`stream_id`); 0: none.
     pub stream: u16,
+    /// Metadata of NVMe blocks.
+    pub protection: Protection,
+}
+
+/// The metadata of NVMe blocks, with their protection information.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// Bytes for the metadata of each request (`md_per_io_size`).
+    pub metadata_bytes: u32,
+    /// The device makes and checks the protection information (`pi_act`).
+    pub by_device: bool,
+    /// What is checked (`pi_chk`): the sum of [`GUARD`](Protection::GUARD), [`TAG`](Protection::TAG) and
+    /// [`BLOCK`](Protection::BLOCK).
+    pub checks: u8,
+    /// The application tag (`apptag`).
+    pub tag: u16,
+    /// The bits of it that are compared (`apptag_mask`).
+    pub tag_mask: u16,
+}
+
+impl Protection {
+    /// The checksum of the data.
+    pub const GUARD: u8 = 4;
+    /// The application tag.
+    pub const TAG: u8 = 2;
+    /// The number of the block.
+    pub const BLOCK: u8 = 1;
+}
+
+impl Default for Protection {
+    fn default() -> Protection {
+        Protection { metadata_bytes: 0, by_device: true, checks: 0, tag: 0x1234, tag_mask: u16::MAX }
+    }
 }
 
 /// `sg_write_mode=` and `write_mode=`.

@@ -27,7 +27,8 @@ pub fn switch(text: &str) -> Result<i64, Refusal> {
     Ok(if parts.negative { -number } else { number })
 }
 
-/// Reads bytes or a percentage (`50%`, 0 to 100). Several `%`, as scripts write them, count as one.
+/// Reads bytes, a percentage (`50%`, 0 to 100) or a count of zones (`4z`). Several `%`, as scripts write them, count as
+/// one.
 pub fn amount(text: &str, reading: &mut Reading) -> Result<Amount, Refusal> {
     let parts = SplitNumber::of(text)?;
     if parts.negative {
@@ -46,8 +47,8 @@ pub fn amount(text: &str, reading: &mut Reading) -> Result<Amount, Refusal> {
         let reason = "a percentage is a whole number right before the %";
         return Err(parts.misread(reason, reading.kb_base).advise("write it as 50%"));
     }
-    if parts.suffix.starts_with(['z', 'Z']) {
-        return Err(Refusal::new("a count of zones is not read here").advise("give the bytes of these zones"));
+    if matches!(parts.suffix, "z" | "Z") && !parts.blank && !parts.hexadecimal {
+        return parts.value().map(Amount::Zones);
     }
     size(text, reading).map(Amount::Bytes)
 }
@@ -303,7 +304,8 @@ mod tests {
         assert_eq!(read("50%"), Ok(Amount::Percent(50)));
         assert_eq!(read("4g"), Ok(Amount::Bytes(4 << 30)));
         assert!(read("101%").is_err());
-        assert!(read("2z").unwrap_err().reason.contains("zones"));
+        assert_eq!((read("2z"), read("0Z")), (Ok(Amount::Zones(2)), Ok(Amount::Zones(0))));
+        assert!(read("0x2z").is_err() && read("2 z").is_err() && read("2zz").is_err());
     }
 
     #[test]

@@ -8,6 +8,8 @@ use crate::zones::{Zone, ZoneAction, ZoneState};
 const BLKREPORTZONE: u32 = 0xC010_1282;
 /// `_IOW(0x12, 131, struct blk_zone_range)`
 const BLKRESETZONE: u32 = 0x4010_1283;
+/// `_IOR(0x12, 132, __u32)`
+const BLKGETZONESZ: u32 = 0x8004_1284;
 /// `_IOW(0x12, 136, struct blk_zone_range)`
 const BLKFINISHZONE: u32 = 0x4010_1288;
 
@@ -78,6 +80,13 @@ pub(crate) fn report(fd: BorrowedFd<'_>, from: u64, to: u64) -> Result<Vec<Zone>
         }
     }
     Ok(zones)
+}
+
+/// Whether a device has zones.
+pub fn are_in(fd: BorrowedFd<'_>) -> bool {
+    let mut sectors: u32 = 0;
+    // SAFETY: the request writes a 32-bit number, which `sectors` holds until the call returns.
+    checked(unsafe { libc::ioctl(fd.as_raw_fd(), BLKGETZONESZ as _, &raw mut sectors) }).is_ok() && sectors > 0
 }
 
 /// The result of a call that returns -1 and sets errno.

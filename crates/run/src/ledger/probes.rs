@@ -185,7 +185,7 @@ impl Probes {
 /// Why the counters of the kernel do not say what a stage does: jobs in it send commands, which no counter has. Beside
 /// them the bytes of other jobs cannot be told apart.
 fn uncounted(plan: &Plan, stage: u32) -> Option<String> {
-    let workers = plan.workers.iter().filter(|worker| worker.stage == stage);
+    let workers = plan.workers.iter().filter(|worker| worker.stage == stage && worker.refused.is_none());
     let (sending, others): (Vec<&WorkerPlan>, Vec<&WorkerPlan>) =
         workers.partition(|worker| worker.job.submission.engine.commands_devices());
     let first = sending.first()?;

@@ -397,6 +397,7 @@ impl Shares<'_> {
                 if percent < 100 && share >= block { share - share % block } else { share }
             }
             // Up to the largest file offset; ENOSPC ends it.
+            Some(Amount::Zones(_)) => rest,
             None if files.fill_device => i64::MAX as u64,
             None => rest,
         }
@@ -435,7 +436,7 @@ fn amount_of_files(job: &Job, total: u64) -> u64 {
         // Files with `filesize` may be smaller together.
         Some(Amount::Bytes(size)) if job.files.file_size.is_some() => size.min(total),
         Some(Amount::Bytes(size)) => size,
-        Some(Amount::Percent(_)) | None => total,
+        Some(Amount::Percent(_) | Amount::Zones(_)) | None => total,
     }
 }
 
@@ -454,6 +455,8 @@ fn bytes_of_pass(job: &Job, size: u64, bytes: u64) -> u64 {
 fn bytes_of(amount: Amount, whole: u64) -> u64 {
     match amount {
         Amount::Bytes(bytes) => bytes,
+        // Only jobs without known zones have counts of them left, and they do not run.
+        Amount::Zones(_) => whole,
         Amount::Percent(percent) => (u128::from(whole) * u128::from(percent) / 100) as u64,
     }
 }

@@ -1,7 +1,11 @@
 //! `zonemode=zbd`: fits the ranges of workers to the zones of their devices, and shares what a device limits.
 
+use std::ops::Range;
+use std::path::Path;
+
+use fsdyno_job::{Amount, Files, Job, ZonedRules};
 use fsdyno_os::errno::EINVAL;
-use fsdyno_probe::{HostFacts, ZonedDevice};
+use fsdyno_probe::{FileKind, HostFacts, ZonedDevice};
 
 use super::{Refusal, WorkerPlan, largest_block};
 
@@ -12,7 +16,7 @@ pub(super) fn plan(workers: &mut [WorkerPlan], facts: &HostFacts) {
             worker.refused = fit(worker, facts).err().map(refusal);
         }
     }
-    let shares: Vec<Result<u32, String>> = workers.iter().map(|worker| share(worker, workers)).collect();
+    let shares: Vec<Result<u32, String>> = workers.iter().map(|worker| share(worker, workers, facts)).collect();
     for (worker, share) in workers.iter_mut().zip(shares) {
         match (share, &mut worker.workload.pattern.zoned) {
             (Ok(share), Some(rules)) => rules.open_max = share,
@@ -26,50 +30,127 @@ fn refusal(message: String) -> Refusal {
     Refusal { code: EINVAL, function: "zbd_init_files", message }
 }
 
-/// Fits the range of a worker to whole zones, and completes its rules with what the device says.
+/// Fits the ranges of a worker to whole zones, and completes its rules with what the devices say.
 fn fit(worker: &mut WorkerPlan, facts: &HostFacts) -> Result<(), String> {
     let job = worker.job.clone();
-    let [file] = worker.files.as_mut_slice() else {
-        return Err(format!("fio: {}: zonemode=zbd works on one device. Next step: name one, in each job", job.name));
+    let Some(asked) = worker.workload.pattern.zoned else { return Ok(()) };
+    let mut rules = asked;
+    for (number, file) in worker.files.iter_mut().enumerate() {
+        let found = facts.path(&file.path);
+        if found.is_some_and(|facts| facts.kind == FileKind::CharacterDevice) {
+            return Err(format!(
+                "fio: {}: zonemode=zbd asks a block device for its zones. Next step: name the disk, such as \
+                 /dev/nvme0n2, with an engine of block devices",
+                fsdyno_job::bytes::shown(&file.path)
+            ));
+        }
+        let of_file = with_device(asked, found.and_then(|facts| facts.zones), &file.path)?;
+        if number > 0 && (of_file.zone_bytes, of_file.are_counted) != (rules.zone_bytes, rules.are_counted) {
+            return Err(format!(
+                "fio: {}: its devices have zones of different sizes. Next step: name them in jobs of their own",
+                job.name
+            ));
+        }
+        let open_max = [rules.open_max, of_file.open_max].into_iter().filter(|limit| *limit > 0).min().unwrap_or(0);
+        rules = ZonedRules { open_max, ..of_file };
+        (file.start, file.length) =
+            whole_zones(&file.path, file.start..file.start.saturating_add(file.length), &job, rules)?;
+    }
+    if rules.skip_zones > 0 {
+        rules.skip = rules.skip_zones.saturating_mul(rules.zone_bytes);
+    }
+    let length = worker.files.iter().fold(0u64, |sum, file| sum.saturating_add(file.length));
+    let workload = &mut worker.workload;
+    workload.pattern.zoned = Some(rules);
+    workload.files = worker.files.iter().map(|file| file.range()).collect();
+    if !workload.starts_over {
+        workload.bytes = workload.bytes.min(length);
+    }
+    workload.pass_bytes = workload.pass_bytes.map(|bytes| bytes.min(length));
+    Ok(())
+}
+
+/// The rules with the zones of a device; without them, those of zones that are counted.
+fn with_device(rules: ZonedRules, device: Option<ZonedDevice>, path: &Path) -> Result<ZonedRules, String> {
+    let path = fsdyno_job::bytes::shown(path);
+    let Some(ZonedDevice { zone_bytes, open_max }) = device else {
+        return match rules.zone_bytes {
+            0 => Err(format!(
+                "fio: {path}: Specifying the zone size is mandatory for regular file/block device with \
+                 --zonemode=zbd\nNext step: --zonesize=1m, or name a zoned block device"
+            )),
+            zone_bytes if rules.capacity > zone_bytes => Err(format!(
+                "fio: {path}: job parameter zonecapacity {} is larger than zone size {zone_bytes}\nNext step: lower \
+                 --zonecapacity",
+                rules.capacity
+            )),
+            _ => Ok(ZonedRules { are_counted: true, ..rules }),
+        };
     };
-    let path = fsdyno_job::bytes::shown(&file.path);
-    let Some(ZonedDevice { zone_bytes, open_max }) = facts.path(&file.path).and_then(|facts| facts.zones) else {
+    if rules.zone_bytes > 0 && rules.zone_bytes != zone_bytes {
         return Err(format!(
-            "fio: {path} has no zones. Next step: name a zoned block device, or leave zonemode=zbd out; \
-             zonemode=strided works on any file"
-        ));
-    };
-    let Some(rules) = &mut worker.workload.pattern.zoned else { return Ok(()) };
-    let asked = rules.zone_bytes;
-    if asked > 0 && asked != zone_bytes {
-        return Err(format!(
-            "fio: {path}: job parameter zonesize {asked} does not match disk zone size {zone_bytes}. Next step: leave \
-             zonesize out"
+            "fio: {path}: job parameter zonesize {} does not match disk zone size {zone_bytes}. Next step: leave \
+             zonesize out",
+            rules.zone_bytes
         ));
     }
-    if job.pattern.access.writes && !job.submission.direct {
+    let limits = [rules.open_max, if rules.ignores_limits { 0 } else { open_max }];
+    let open_max = limits.into_iter().filter(|limit| *limit > 0).min().unwrap_or(0);
+    Ok(ZonedRules { zone_bytes, open_max, ..rules })
+}
+
+/// Start and length of the whole zones in a range of a file.
+fn whole_zones(path: &Path, range: Range<u64>, job: &Job, rules: ZonedRules) -> Result<(u64, u64), String> {
+    let (path, zone_bytes) = (fsdyno_job::bytes::shown(path), rules.zone_bytes);
+    if job.pattern.access.writes && !job.submission.direct && !rules.are_counted {
         return Err("fio: Using direct I/O is mandatory for writing to ZBD drives\nNext step: --direct=1".to_owned());
     }
-    if largest_block(&job) > zone_bytes {
+    if largest_block(job) > zone_bytes {
         return Err(format!("fio: {path}: a block is larger than a zone of {zone_bytes} bytes. Next step: lower --bs"));
     }
-    let end = file.start.saturating_add(file.length);
-    let start = file.start.checked_next_multiple_of(zone_bytes).unwrap_or(u64::MAX);
-    let length = end.saturating_sub(start) / zone_bytes * zone_bytes;
+    let trim = &job.pattern.block_size.trim;
+    if job.pattern.access.trims && (trim.min(), trim.max()) != (zone_bytes, zone_bytes) {
+        return Err(format!(
+            "fio: {path}: trim block size {} is not the zone size {zone_bytes}\nNext step: --bs=,,{zone_bytes}",
+            trim.max()
+        ));
+    }
+    let start = range.start.checked_next_multiple_of(zone_bytes).unwrap_or(u64::MAX);
+    let length = range.end.saturating_sub(start) / zone_bytes * zone_bytes;
     if length == 0 {
         return Err(format!(
             "fio: {path}: io_size must be at least one zone of {zone_bytes} bytes. Next step: raise --size"
         ));
     }
-    rules.zone_bytes = zone_bytes;
-    let limits = [rules.open_max, if rules.ignores_limits { 0 } else { open_max }];
-    rules.open_max = limits.into_iter().filter(|limit| *limit > 0).min().unwrap_or(0);
-    (file.start, file.length) = (start, length);
-    worker.workload.files = vec![file.range()];
-    if !worker.workload.starts_over {
-        worker.workload.bytes = worker.workload.bytes.min(length);
+    Ok((start, length))
+}
+
+/// The job with bytes in place of counts of zones; the zones are those of its first file.
+///
+/// # Errors
+/// A sentence if the size of a zone is not known.
+pub(super) fn in_bytes(job: &mut Job, facts: &HostFacts) -> Result<(), String> {
+    let files: &mut Files = &mut job.files;
+    let name = files.names.first().map(|name| match files.directories.first() {
+        Some(directory) => fsdyno_os::written::path(directory).join(fsdyno_os::written::path(name)),
+        None => fsdyno_os::written::path(name),
+    });
+    let amounts = [files.size.as_mut(), job.extent.io_size.as_mut()].into_iter().flatten();
+    let amounts = amounts.chain([&mut files.offset, &mut files.offset_increment]);
+    let device = name.and_then(|path| facts.path(&path)?.zones).map(|device| device.zone_bytes);
+    let asked = job.pattern.zoned.map(|rules| rules.zone_bytes).filter(|bytes| *bytes > 0);
+    for amount in amounts {
+        if let Amount::Zones(zones) = *amount {
+            let Some(zone_bytes) = device.or(asked) else {
+                return Err(format!(
+                    "fio: {}: a count of zones needs zones: no device is named, and no zonesize\nNext step: name a zoned \
+                     block device, or write --zonesize=1m",
+                    job.name
+                ));
+            };
+            *amount = Amount::Bytes(zones.saturating_mul(zone_bytes));
+        }
     }
-    worker.workload.pass_bytes = worker.workload.pass_bytes.map(|bytes| bytes.min(length));
     Ok(())
 }
 
@@ -77,13 +158,13 @@ fn fit(worker: &mut WorkerPlan, facts: &HostFacts) -> Result<(), String> {
 ///
 /// # Errors
 /// A sentence if another worker uses its zones at the same time, or too many workers write.
-fn share(worker: &WorkerPlan, workers: &[WorkerPlan]) -> Result<u32, String> {
+fn share(worker: &WorkerPlan, workers: &[WorkerPlan], facts: &HostFacts) -> Result<u32, String> {
     if worker.refused.is_some() || worker.workload.pattern.zoned.is_none() {
         return Ok(0);
     }
-    let beside: Vec<&WorkerPlan> = workers.iter().filter(|other| runs_beside(worker, other)).collect();
+    let beside: Vec<&WorkerPlan> = workers.iter().filter(|other| runs_beside(worker, other, facts)).collect();
     let writes = |worker: &WorkerPlan| worker.job.pattern.access.writes;
-    let shared = beside.iter().find(|other| overlap(worker, other) && (writes(worker) || writes(other)));
+    let shared = beside.iter().find(|other| overlap(worker, other, facts) && (writes(worker) || writes(other)));
     if let Some(other) = shared {
         return Err(format!(
             "fio: {}: its zones are also those of {}, which runs at the same time. Next step: give each clone zones of \
@@ -104,21 +185,34 @@ fn share(worker: &WorkerPlan, workers: &[WorkerPlan]) -> Result<u32, String> {
     Ok(limit / writers.max(1))
 }
 
-/// Whether both are on the same device, and neither waits for the other.
-fn runs_beside(worker: &WorkerPlan, other: &WorkerPlan) -> bool {
+/// Whether both use a device or file together, and neither waits for the other.
+fn runs_beside(worker: &WorkerPlan, other: &WorkerPlan, facts: &HostFacts) -> bool {
     let number = |of: &WorkerPlan| of.thread_number as usize - 1;
-    let device = |of: &WorkerPlan| of.parts.first().map(|part| part.storage);
     let waits = worker.waits_for.contains(&number(other)) || other.waits_for.contains(&number(worker));
     worker.thread_number != other.thread_number
         && other.workload.pattern.zoned.is_some()
         && other.refused.is_none()
         && worker.stage == other.stage
-        && device(worker) == device(other)
+        && shared_files(worker, other, facts).next().is_some()
         && !waits
 }
 
-fn overlap(worker: &WorkerPlan, other: &WorkerPlan) -> bool {
-    let range = |of: &WorkerPlan| of.files.first().map_or((0, 0), |file| (file.start, file.start + file.length));
-    let (mine, others) = (range(worker), range(other));
-    mine.0 < others.1 && others.0 < mine.1
+/// The ranges that both use of a device or regular file: of the one worker, and of the other.
+fn shared_files<'a>(
+    worker: &'a WorkerPlan,
+    other: &'a WorkerPlan,
+    facts: &'a HostFacts,
+) -> impl Iterator<Item = (Range<u64>, Range<u64>)> + 'a {
+    let device = |path: &Path| facts.path(path).filter(|facts| facts.kind == FileKind::BlockDevice)?.place.clone();
+    let is_same = move |mine: &Path, others: &Path| {
+        mine == others || device(mine).is_some_and(|mine| Some(mine) == device(others))
+    };
+    let pairs = worker.files.iter().flat_map(|mine| other.files.iter().map(move |others| (mine, others)));
+    pairs
+        .filter(move |(mine, others)| is_same(&mine.path, &others.path))
+        .map(|(mine, others)| (mine.start..mine.start + mine.length, others.start..others.start + others.length))
+}
+
+fn overlap(worker: &WorkerPlan, other: &WorkerPlan, facts: &HostFacts) -> bool {
+    shared_files(worker, other, facts).any(|(mine, others)| mine.start < others.end && others.start < mine.end)
 }

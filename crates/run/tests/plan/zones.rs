@@ -6,12 +6,14 @@ use crate::world::{World, ranges};
 
 const MIB: u64 = 1 << 20;
 
-/// A disk of 16 zones of 4 MiB each, of which six can be open.
+/// Disks of zones: 16 zones of 4 MiB each, of which six can be open; three; and 8 zones of 8 MiB.
 fn world() -> World {
-    let mut world = World::new().device("/dev/z", 64 * MIB, None).device("/dev/plain", 64 * MIB, None);
-    let zones = Some(ZonedDevice { zone_bytes: 4 * MIB, open_max: 6 });
-    let device = world.facts.paths.get_mut(std::path::Path::new("/dev/z")).expect("the device");
-    std::sync::Arc::make_mut(device).zones = zones;
+    let world = World::new().device("/dev/z", 64 * MIB, None).device("/dev/plain", 64 * MIB, None);
+    let mut world = world.device("/dev/y", 64 * MIB, None).device("/dev/x", 64 * MIB, None);
+    for (path, zone_bytes, open_max) in [("/dev/z", 4 * MIB, 6), ("/dev/y", 4 * MIB, 3), ("/dev/x", 8 * MIB, 0)] {
+        let device = world.facts.paths.get_mut(std::path::Path::new(path)).expect("the device");
+        std::sync::Arc::make_mut(device).zones = Some(ZonedDevice { zone_bytes, open_max });
+    }
     world
 }
 
@@ -54,7 +56,9 @@ fn what_zones_do_not_allow_is_refused() {
         let message = refused(words).unwrap_or_else(|| panic!("{words}: not refused"));
         assert!(message.contains(part), "{words}: {message}");
     };
-    says(&LINE.replace("/dev/z", "/dev/plain"), "has no zones");
+    says(&LINE.replace("/dev/z", "/dev/plain"), "Specifying the zone size is mandatory");
+    says(&LINE.replace("/dev/z", "/dev/z:/dev/x"), "zones of different sizes");
+    says(&format!("{LINE} --rw=trim"), "trim block size 65536 is not the zone size 4194304");
     says(&format!("{LINE} --direct=0"), "direct I/O is mandatory");
     says(&format!("{LINE} --zonesize=8m"), "does not match disk zone size 4194304");
     says(&format!("{LINE} --offset=61m --size=3m"), "at least one zone");
@@ -65,4 +69,38 @@ fn what_zones_do_not_allow_is_refused() {
     says(&format!("{LINE} {reader}"), "its zones are also those of");
     assert_eq!(refused(&format!("{reader} {reader}")), None, "readers share zones");
     assert_eq!(refused(&format!("{LINE} --numjobs=2 --size=8m --offset_increment=8m")), None);
+}
+
+#[test]
+fn amounts_count_zones() {
+    let plan = world().plan(&format!("{LINE} --offset=2z --size=3z --io_size=5z --zoneskip=1z"));
+    assert_eq!((ranges(&plan), plan.workers[0].workload.bytes), (vec![(8 * MIB, 12 * MIB)], 20 * MIB));
+    assert_eq!(plan.workers[0].workload.pattern.zoned.unwrap().skip, 4 * MIB);
+    let clones = world().plan(&format!("{LINE} --size=1z --offset_increment=2z --numjobs=2"));
+    let starts: Vec<u64> = clones.workers.iter().map(|worker| worker.files[0].start).collect();
+    assert_eq!(starts, [0, 8 * MIB]);
+    let counted = LINE.replace("/dev/z", "/dev/plain");
+    assert_eq!(ranges(&world().plan(&format!("{counted} --zonesize=2m --size=3z"))), [(0, 6 * MIB)]);
+    let unknown = world().plan(&format!("{counted} --size=3z"));
+    let message = refused(&format!("{counted} --zonesize=2m --zonecapacity=3m"));
+    assert!(message.is_some_and(|message| message.contains("zonecapacity 3145728 is larger than zone size 2097152")));
+    assert!(unknown.rejections[0].contains("a count of zones needs zones"), "{:?}", unknown.rejections);
+}
+
+#[test]
+fn several_devices_have_the_least_limit() {
+    let plan = world().plan(&LINE.replace("/dev/z", "/dev/z:/dev/y"));
+    let worker = &plan.workers[0];
+    assert_eq!((worker.refused.as_ref(), ranges(&plan)), (None, vec![(0, 64 * MIB), (0, 64 * MIB)]));
+    assert_eq!(worker.workload.pattern.zoned.unwrap().open_max, 3);
+    let beside = format!("{} {} --size=4m", LINE.replace("/dev/z", "/dev/z:/dev/y"), LINE.replace("/dev/z", "/dev/y"));
+    assert!(refused(&beside).is_some_and(|message| message.contains("its zones are also those of")));
+}
+
+#[test]
+fn other_targets_count_zones() {
+    let plan = world().plan(&format!("{} --zonesize=3m --direct=0", LINE.replace("/dev/z", "/dev/plain")));
+    assert_eq!((plan.workers[0].refused.as_ref(), ranges(&plan)), (None, vec![(0, 63 * MIB)]));
+    assert!(plan.workers[0].workload.pattern.zoned.unwrap().are_counted);
+    assert!(!world().plan(LINE).workers[0].workload.pattern.zoned.unwrap().are_counted);
 }

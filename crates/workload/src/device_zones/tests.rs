@@ -6,7 +6,7 @@ const KIB: u64 = 1024;
 fn zones(written_kib: [u64; 4], rules: ZonedRules) -> DeviceZones {
     let zone = |written| Zone { capacity: 48 * KIB, written: written * KIB, kind: ZoneKind::Sequential };
     let rules = ZonedRules { zone_bytes: 64 * KIB, ..rules };
-    DeviceZones::new(rules, 1024 * KIB, written_kib.map(zone).to_vec())
+    DeviceZones::new(rules, 0, 1024 * KIB, written_kib.map(zone).to_vec())
 }
 
 /// Offset and length of each write, KiB, with the actions on zones between them.
@@ -103,4 +103,24 @@ fn conventional_zones_are_written_anywhere_and_dead_ones_not_at_all() {
     zones.zones[1].kind = ZoneKind::Unusable;
     let seen = sequence(&mut zones, 3, 8, &[40, 64, 8]);
     assert_eq!(seen, [("write", 40, 8), ("write", 128, 8), ("write", 8, 8)]);
+}
+
+#[test]
+fn a_trim_empties_the_zone() {
+    let mut zones = zones([48, 0, 8, 0], ZonedRules::default());
+    let trim = |zones: &mut DeviceZones, kib: u64, random| {
+        zones.trim(kib * KIB, random).map(|placed| (placed.offset / KIB, placed.length / KIB, placed.next / KIB))
+    };
+    assert_eq!(trim(&mut zones, 64, true), Some((128, 64, 192)), "one that holds data");
+    assert!(zones.open.is_empty() && zones.written == 48 * KIB);
+    assert_eq!(trim(&mut zones, 0, false), Some((0, 64, 64)));
+    assert_eq!(trim(&mut zones, 64, true), Some((64, 64, 128)), "all are empty");
+    assert_eq!((trim(&mut zones, 256, false), zones.written), (None, 0));
+}
+
+#[test]
+fn counted_zones_are_reset_without_a_device() {
+    let rules = ZonedRules { are_counted: true, ..ZonedRules::default() };
+    let mut zones = zones([48, 0, 0, 0], rules);
+    assert_eq!(sequence(&mut zones, 1, 24, &[0]), [("zone_reset", 0, 0), ("write", 0, 24)]);
 }

@@ -40,6 +40,7 @@ fn workload(start: u64, length: u64) -> Workload {
         durability: Durability::default(),
         pacing: Pacing::default().into(),
         priority_shares: Default::default(),
+        zones: Default::default(),
         counts_read_back: false,
         thread_number: 1,
         seed: 0x89,

@@ -38,7 +38,7 @@ pub(crate) fn workload(line: &str) -> Workload {
     };
     let bytes = |amount: Amount| match amount {
         Amount::Bytes(bytes) => bytes,
-        Amount::Percent(_) => panic!("{line}: a share of nothing"),
+        Amount::Percent(_) | Amount::Zones(_) => panic!("{line}: a share of nothing"),
     };
     let size = bytes(job.files.size.expect("a size"));
     let (count, start) = (u64::from(job.files.count), bytes(job.files.offset));
@@ -61,6 +61,7 @@ pub(crate) fn workload(line: &str) -> Workload {
         durability: job.durability,
         pacing: job.pacing,
         priority_shares: Default::default(),
+        zones: Default::default(),
         counts_read_back: false,
         thread_number: if second { 2 } else { 1 },
         seed,

@@ -7,9 +7,9 @@ use rustix::fs::StatxAttributes;
 
 use super::fstab;
 use super::place::PathAnswers;
-use crate::FileKind;
-use crate::linux::{Look, read_text, usage};
-use fsdyno_results::evidence::Mount;
+use crate::linux::{Look, block, read_text, usage};
+use crate::{FileKind, ZonedDevice};
+use fsdyno_results::evidence::{DeviceNumber, Mount};
 
 /// A remark if the storage lies on memory.
 pub(super) fn about_memory(storage: &Storage) -> Option<String> {
@@ -60,6 +60,7 @@ pub(super) fn remarks(
     remarks.extend(about_class(class).map(str::to_owned));
     remarks.extend(about_attributes(place.attributes).map(str::to_owned));
     if let Some(number) = place.device {
+        remarks.extend(about_zones(look, number));
         remarks.extend(usage::known_use(look, number).reason().map(|reason| format!("the device {reason}")));
     }
     remarks
@@ -83,6 +84,17 @@ fn about_path(asked: &Path, place: &PathAnswers) -> Option<String> {
         _ if place.kind == FileKind::CharacterDevice => Some("a character device, not storage".to_owned()),
         _ => None,
     }
+}
+
+fn about_zones(look: &Look, number: DeviceNumber) -> Option<String> {
+    let directory = block::directory(look, number)?;
+    let ZonedDevice { zone_bytes, open_max } = block::zones(&directory)?;
+    let (count, kib) = (block::size_bytes(&directory)? / zone_bytes, zone_bytes / 1024);
+    let limit = if open_max == 0 { "any number".to_owned() } else { format!("at most {open_max}") };
+    Some(format!(
+        "a zoned device: {count} zones of {kib} KiB, of which {limit} can be partly written at a time; zonemode=zbd \
+         writes at their write pointers"
+    ))
 }
 
 fn about_mount(mount: &Mount, class: StorageClass) -> Vec<String> {
@@ -152,6 +164,22 @@ mod tests {
         assert_eq!(about("ext4", "rw,data=ordered,barrier=1", StorageClass::Block), [""; 0]);
         assert_eq!(about("nfs4", "rw,noac,sync,fsc", StorageClass::Network), ["sync", "noac", "fsc"]);
         assert_eq!(about("fuse.s3fs", "rw,noac", StorageClass::Fuse), ["s3fs"]);
+    }
+
+    #[test]
+    fn a_zoned_disk_says_its_zones() {
+        let tree = crate::linux::block::fixture::tree();
+        let about = || about_zones(&tree.look, DeviceNumber { major: 8, minor: 16 });
+        let queue = block::directory(&tree.look, DeviceNumber { major: 8, minor: 16 }).unwrap().join("queue");
+        std::fs::create_dir_all(&queue).unwrap();
+        let set = |name: &str, value: &str| std::fs::write(queue.join(name), value).unwrap();
+        set("zoned", "none\n");
+        set("chunk_sectors", "8192\n");
+        assert_eq!(about(), None);
+        set("zoned", "host-managed\n");
+        set("max_open_zones", "6\n");
+        let said = about().unwrap();
+        assert!(said.contains("244 zones of 4096 KiB, of which at most 6 can"), "{said}");
     }
 
     #[test]
