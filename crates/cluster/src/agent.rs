@@ -80,8 +80,6 @@ pub struct Agent<T> {
     members: Vec<Member>,
     /// The seats of all ranks, by rank; only on the first rank.
     seats: Vec<RankPartners>,
-    /// Whether the ranks of the present order share a directory.
-    meets: bool,
     /// Number of children that have sent Hello.
     greeted: usize,
     /// This clock's offset from the first rank's.
@@ -98,8 +96,8 @@ pub struct Agent<T> {
 }
 
 impl<T: Transport> Agent<T> {
-    /// Makes the agent of this worker. `version`: the program's; `bounds`: how long a worker may be silent; `signal`:
-    /// holds a signal that has come.
+    /// Makes the agent of this worker. `version`: the program's; `bounds`: how long a worker may be silent; `silence`:
+    /// how long another rank may be before it is named; `signal`: holds a signal that has come.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -108,6 +106,7 @@ impl<T: Transport> Agent<T> {
         version: &str,
         worker: WorkerProcess,
         bounds: Bounds,
+        silence: Duration,
         signal: Arc<AtomicI32>,
     ) -> std::io::Result<Agent<T>> {
         let rank = transport.rank();
@@ -121,10 +120,9 @@ impl<T: Transport> Agent<T> {
             members: vec![Member::here(rank as u32, version)],
             seats: Vec::new(),
             greeted: 0,
-            meets: false,
             offset: Offset::default(),
             comparison: Comparison::default(),
-            heartbeat: Heartbeat::new(tree::children(rank, transport.ranks()), bounds),
+            heartbeat: Heartbeat::new(tree::children(rank, transport.ranks()), silence),
             progress: Progress::new(children),
             clocks_before: Vec::new(),
             recorded: None,
@@ -300,7 +298,6 @@ impl<T: Transport> Agent<T> {
     /// Passes an order on to all. A lost worker does not get it.
     fn order(&mut self, order: Box<RankOrder>) {
         let RankOrder { number, ranks, .. } = *order;
-        self.meets = order.directory.is_some();
         let (rank, children) = (self.transport.rank(), self.children());
         for (child, partners) in children.iter().zip(tree::by_child(rank, &order.partners, &children)) {
             self.send(*child, &Message::RankOrder(Box::new(RankOrder { partners, ..(*order).clone() })));
@@ -333,7 +330,7 @@ impl<T: Transport> Agent<T> {
         }
         let Reached { order, round, seen, files, bytes, records, lost } = reached;
         let body = match round {
-            Round::Agreed => Body::Agreement(seen.agreement(&self.seats, self.meets)),
+            Round::Agreed => Body::Agreement(seen.agreement(&self.seats)),
             Round::Made => Body::Files(files),
             Round::Filled => Body::Filled(bytes),
             Round::LaidOut => Body::Go,

@@ -15,6 +15,7 @@ use fsdyno_os::files::Directory;
 use fsdyno_os::written;
 use fsdyno_run::{Bounds, Conditions, Control, Line, Observer, OtherRanks, SignalWatch, StopRule};
 
+use crate::agreement;
 use crate::link::{Link, directory_of, place, shares_files};
 use crate::messages::{RankOrder, Round, Task};
 
@@ -172,7 +173,12 @@ fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Cont
 fn make_own(base: &Path, rank: u32) -> Result<Arc<Directory>, String> {
     let missing = |error: fsdyno_os::files::FileError| {
         let reason = reason(&std::io::Error::from_raw_os_error(error.code));
-        format!("cannot open {}: {reason}; mount the storage that is asked about on all nodes", base.display())
+        let here = agreement::place(&fsdyno_probe::storage_of(base));
+        format!(
+            "it cannot open {}, which rank 0 has made: {reason}; this rank has {here}: mount the storage that is asked \
+             about on all nodes",
+            base.display()
+        )
     };
     let parent = Directory::open(base).map_err(missing)?;
     parent.make_all(&NodeRole::directory_of(rank)).map_err(|error| error.to_string())?;

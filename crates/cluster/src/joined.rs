@@ -10,10 +10,10 @@ use crate::clocks::Offset;
 use crate::members::{self, RankPartners};
 use crate::messages::{Ended, Lost};
 
-/// Marks a record as that of a rank. `spans`: from the stages' beginnings, ramps included.
-pub(crate) fn take_part(record: &mut RunRecord, rank: u32, ranks: u32, seat: &RankPartners, spans: Vec<ActiveSpan>) {
-    let spans = spans.into_iter().map(|span| without_ramp(record, span)).collect();
-    record.take_part(RankRecord { rank, clock: None, spans }, ranks);
+/// Marks a record as that of a rank. The spans begin with the stages, ramps included.
+pub(crate) fn take_part(record: &mut RunRecord, mut part: RankRecord, ranks: u32, seat: &RankPartners) {
+    part.spans = part.spans.into_iter().map(|span| without_ramp(record, span)).collect();
+    record.take_part(part, ranks);
     if let [node] = &mut record.nodes[..] {
         node.name.clone_from(&seat.name);
     }

@@ -22,6 +22,7 @@ mod messages;
 #[cfg(feature = "mpi")]
 mod over_mpi;
 mod partners;
+mod same_storage;
 mod sources;
 mod tree;
 

@@ -11,15 +11,16 @@ use fsdyno_guide::watch::Step;
 use fsdyno_guide::{Problem, Watcher};
 use fsdyno_job::{Job, Memory, Outcome};
 use fsdyno_os::clock::{Clock, RealClock};
-use fsdyno_results::{ActiveSpan, Node, Note, RunRecord};
+use fsdyno_results::{ActiveSpan, Node, Note, RankRecord, RunRecord};
 use fsdyno_run::{Control, JointRun, LayoutPart, OtherRanks, Ready};
 
-use crate::agreement::Views;
+use crate::agreement::{self, Sight, Views};
 use crate::frames;
 use crate::joined;
 use crate::members::{self, RankPartners};
 use crate::messages::{Body, Lost, Message, RankOrder, Reached, Records, Release, Round, Task, Welcome};
 use crate::partners::{Partners, partners};
+use crate::same_storage::Proof;
 use crate::sources::{Answers, Recorder};
 
 /// Interval of signs of life, ns.
@@ -53,6 +54,10 @@ pub struct Link {
     spans: Mutex<(Option<u64>, Vec<ActiveSpan>)>,
     /// The agreement of the ranks, and its order.
     agreed: Mutex<(u32, Agreement)>,
+    /// What shows that the ranks of the present order are on one storage.
+    proof: Mutex<Proof>,
+    /// Whether this rank saw what the first one had made for the present order.
+    sees_first: Mutex<Option<bool>>,
     /// Whether the agent is gone, and with it the other ranks.
     alone: AtomicBool,
     signed_ns: AtomicU64,
@@ -97,6 +102,8 @@ impl Link {
             directory: Mutex::new(None),
             spans: Mutex::default(),
             agreed: Mutex::new((0, Ok(Vec::new()))),
+            proof: Mutex::default(),
+            sees_first: Mutex::default(),
             alone: AtomicBool::new(false),
             signed_ns: AtomicU64::new(0),
             signalled: AtomicBool::new(false),
@@ -159,6 +166,7 @@ impl Link {
         self.shift.store(order.shift, Ordering::Relaxed);
         *lock(&self.partners) = order.partners.first().map_or(self.seat.partners, |(_, partners)| *partners);
         *lock(&self.directory) = order.directory.as_deref().map(fsdyno_os::written::path);
+        *lock(&self.proof) = order.proof.clone();
         *lock(&self.spans) = (None, Vec::new());
         Some(order)
     }
@@ -236,13 +244,30 @@ impl Link {
         let mut agreed = lock(&self.agreed);
         if agreed.0 != reached.order {
             let order = reached.order;
-            let seen = Views::of(self.rank, node.as_ref());
+            let sight = self.sight(node.as_ref().ok());
+            let seen = Views::of(self.rank, node.as_ref(), sight);
             *agreed = match self.meet(Reached { seen, ..reached }) {
                 Some(Body::Agreement(agreement)) => (order, agreement),
                 _ => (order, Ok(Vec::new())),
             };
+            if self.rank == 0 {
+                lock(&self.proof).remove();
+            }
         }
         agreed.1.clone()
+    }
+
+    /// Whether this rank is on the first one's storage.
+    fn sight(&self, node: Option<&Node>) -> Sight {
+        let proof = lock(&self.proof);
+        let sees_first = match (&*lock(&self.directory), node) {
+            (_, None) => None,
+            // It has opened the directory that the first rank has made.
+            (Some(_), Some(_)) => Some(true),
+            (None, Some(node)) => proof.is_seen(!node.storages.iter().all(agreement::is_own)),
+        };
+        *lock(&self.sees_first) = sees_first;
+        Sight { sees_first, is_beside: proof.is_beside() }
     }
 
     /// Tells all ranks what to run.
@@ -263,7 +288,10 @@ impl Link {
         let ranks = self.running.load(Ordering::Relaxed);
         let words = run.words.to_vec();
         let partners = self.partners_among(ranks);
-        let order = RankOrder { number, ranks, words, answers, seed: run.seed, shift, partners, directory, task: None };
+        let proof = if run.directory.is_none() { Proof::make(run) } else { Proof::here() };
+        lock(&self.proof).clone_from(&proof);
+        let (seed, task) = (run.seed, None);
+        let order = RankOrder { number, ranks, words, answers, seed, shift, partners, directory, task, proof };
         self.say(&Message::RankOrder(Box::new(order)));
         Ok(())
     }
@@ -283,7 +311,9 @@ impl Link {
             partners: Vec::new(),
             directory: Some(fsdyno_job::bytes::shown(directory)),
             task: Some(task),
+            proof: Proof::here(),
         };
+        lock(&self.proof).clone_from(&order.proof);
         self.say(&Message::RankOrder(Box::new(order)));
         Ok(())
     }
@@ -396,7 +426,8 @@ impl OtherRanks for Link {
     fn gather(&self, mut own: RunRecord) -> RunRecord {
         let spans = std::mem::take(&mut lock(&self.spans).1);
         let ranks = self.running.load(Ordering::Relaxed);
-        joined::take_part(&mut own, self.rank, ranks, &self.seat, spans);
+        let part = RankRecord { rank: self.rank, clock: None, spans, sees_first: *lock(&self.sees_first) };
+        joined::take_part(&mut own, part, ranks, &self.seat);
         own.shed_series(ranks as usize);
         let reached = Reached { records: Records::of(self.rank, own.clone()), ..self.at(Round::Recorded) };
         let (mut records, mut damaged) = (Vec::new(), Vec::new());

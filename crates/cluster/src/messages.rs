@@ -10,6 +10,7 @@ use crate::agreement::Views;
 use crate::clocks::Offset;
 use crate::members::{Member, RankPartners};
 use crate::partners::Partners;
+use crate::same_storage::Proof;
 use crate::sources::Answers;
 
 /// A message. Up: from a child to its parent; down: from a parent to its children.
@@ -100,6 +101,8 @@ pub(crate) struct RankOrder {
     pub(crate) directory: Option<String>,
     /// The task to do in place of running the words.
     pub(crate) task: Option<Task>,
+    /// What shows that the ranks are on one storage; a question's directory does so by itself.
+    pub(crate) proof: Proof,
 }
 
 /// A task other than a line of jobs.

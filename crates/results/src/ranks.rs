@@ -36,6 +36,10 @@ pub struct RankRecord {
     pub clock: Option<ClockOffset>,
     /// When it was active: one entry for each stage, ascending.
     pub spans: Vec<ActiveSpan>,
+    /// Whether it saw what rank 0 had made beside the run's files: then both are on the same storage. `None`: nothing was
+    /// made, or nothing shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sees_first: Option<bool>,
 }
 
 /// A rank's clock minus the clock of rank 0, from the fastest of several round trips.

@@ -177,6 +177,7 @@ impl Ready<'_> {
             seed: first.map_or(0, |worker| worker.run_mark),
             directory,
             preflight: &self.preflight(),
+            places: &self.planned.plan.storages,
         })
     }
 

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use fsdyno_results::{Note, RunRecord};
 
+use crate::plan::StoragePlace;
+
 /// The other ranks of a run on several nodes, seen from one of them. Each call waits for the other ranks; ranks that
 /// are lost are no longer waited for.
 pub trait OtherRanks: Debug + Send + Sync {
@@ -54,4 +56,6 @@ pub struct JointRun<'a> {
     pub directory: Option<&'a Path>,
     /// The record before the first I/O.
     pub preflight: &'a RunRecord,
+    /// The storages that its files are on.
+    pub places: &'a [StoragePlace],
 }

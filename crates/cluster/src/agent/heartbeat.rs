@@ -1,13 +1,10 @@
 //! Tracks which children send signs of life. A machine without power or network leaves its connections open, which MPI
 //! notices only after a quarter of an hour. Until then the other ranks wait, and the first rank names the silent one.
 
-use fsdyno_run::Bounds;
+use std::time::Duration;
 
 /// A sign is sent this number of times within the limit.
 const SIGNS: u64 = 5;
-
-/// The fraction of the time limit after which a silent rank is named: 10 of 30 s.
-const PATIENCE_PART: u64 = 3;
 
 /// The state of a rank that reports to this one.
 #[derive(Debug)]
@@ -28,8 +25,9 @@ struct Child {
 }
 
 impl Heartbeat {
-    pub(super) fn new(children: impl Iterator<Item = usize>, bounds: Bounds) -> Heartbeat {
-        let limit_ns = bounds.patience().as_nanos() as u64 / PATIENCE_PART;
+    /// `limit`: a child that is silent for longer is named.
+    pub(super) fn new(children: impl Iterator<Item = usize>, limit: Duration) -> Heartbeat {
+        let limit_ns = limit.as_nanos() as u64;
         let child = |rank| Child { rank, host: None, heard_ns: None, is_named: false };
         Heartbeat { limit_ns, signed_ns: 0, children: children.map(child).collect() }
     }
@@ -93,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_silent_rank_is_named_once_and_again_when_it_speaks() {
-        let mut heartbeat = Heartbeat::new([1, 2].into_iter(), Bounds::of_seconds(30));
+        let mut heartbeat = Heartbeat::new([1, 2].into_iter(), Duration::from_secs(10));
         assert_eq!(heartbeat.silent(100 * S), [""; 0], "the wait begins here");
         heartbeat.runs_on(2, "node2");
         assert_eq!(heartbeat.heard(2, 101 * S), None);
@@ -109,7 +107,7 @@ mod tests {
 
     #[test]
     fn signs_are_more_frequent_than_the_limit() {
-        let mut heartbeat = Heartbeat::new([].into_iter(), Bounds::of_seconds(30));
+        let mut heartbeat = Heartbeat::new([].into_iter(), Duration::from_secs(10));
         let due = (100..120).filter(|second| heartbeat.is_due(second * S)).count();
         assert_eq!(due, 10, "each 2 s");
     }

@@ -9,8 +9,9 @@ use fsdyno_guide::smallfiles::NodeRole;
 use fsdyno_results::evidence::{Ledger, LedgerSample, Moment, Mount, Seen as Fact, Storage};
 use fsdyno_results::{ActiveSpan, Histogram, JobRecord, JobSetup, Latency, Node, RankRecord, RunRecord, Samples};
 
+use super::heartbeat::Heartbeat;
 use super::progress::Progress;
-use crate::agreement::Views;
+use crate::agreement::{Sight, Views};
 use crate::clocks::Offset;
 use crate::members::{self, Member, RankPartners};
 use crate::messages::{Ended, Message, Reached, Records, Round, Welcome};
@@ -78,7 +79,8 @@ fn seen(rank: u32) -> Reached {
     let options = ["rw", "vers=4.2"].map(str::to_owned).to_vec();
     let mount = Mount { fstype: "nfs4".to_owned(), options, ..Mount::default() };
     let storages = vec![Storage { mount: Fact::Value(mount), ..Storage::default() }];
-    let seen = Views::of(rank, Ok(&Node { storages, ..Node::default() }));
+    let own = Sight { sees_first: Some(true), is_beside: rank < 2 };
+    let seen = Views::of(rank, Ok(&Node { storages, ..Node::default() }), own);
     Reached { seen, ..Reached::new(1, Round::Agreed) }
 }
 
@@ -106,7 +108,7 @@ fn recorded(seats: &[RankPartners], rank: u32) -> Reached {
     run.nodes[0].ledger = Some(Ledger { samples, ..Ledger::default() });
     run.jobs = vec![job];
     let spans = vec![ActiveSpan { stage: 0, start_ns: 0, end_ns: 60_000_000_000 }];
-    run.take_part(RankRecord { rank, clock: None, spans }, RANKS as u32);
+    run.take_part(RankRecord { rank, clock: None, spans, sees_first: Some(true) }, RANKS as u32);
     run.shed_series(RANKS);
     Reached { records: Records::of(rank, run), ..Reached::new(1, Round::Recorded) }
 }
@@ -155,7 +157,7 @@ fn many_ranks_begin_agree_and_end() {
     let mut agreeing = passed.longest;
     timed(&mut agreeing, || {
         let Ok(Message::Reached(all)) = frames::decoded(passed.bytes) else { panic!("all have looked") };
-        assert_eq!(all.seen.agreement(&seats, false), Ok(Vec::new()));
+        assert_eq!(all.seen.agreement(&seats), Ok(Vec::new()));
     });
     step("agreement", agreeing);
 
@@ -185,6 +187,38 @@ fn many_ranks_begin_agree_and_end() {
     assert!(
         reads.into_iter().all(|read| counted(&read.clat) == Some(read.ios) && counted(&read.lat) == Some(read.ios))
     );
+}
+
+/// Ten thousand ranks, two on each machine, each with the signs of its children. One machine falls silent at 5 s: each of
+/// its ranks is named once by its parent, more than 10 s after its last sign, and no other rank is.
+#[test]
+fn a_silent_machine_is_named_after_its_time_among_many_ranks() {
+    const S: u64 = 1_000_000_000;
+    let is_silent = |rank: usize, now_ns: u64| now_ns > 5 * S && member(rank).host == "node00050";
+    let limit = Duration::from_secs(10);
+    let mut ranks: Vec<Heartbeat> =
+        (0..DOCUMENTED).map(|rank| Heartbeat::new(tree::children(rank, DOCUMENTED), limit)).collect();
+    for rank in 1..DOCUMENTED {
+        let parent = tree::parent(rank).expect("not the first");
+        ranks[parent].runs_on(rank, &member(rank).host);
+    }
+    let mut named = Vec::new();
+    for now_ns in (1..=30).map(|second| second * S) {
+        for rank in 0..DOCUMENTED {
+            if !is_silent(rank, now_ns) && ranks[rank].is_due(now_ns) {
+                let parent = tree::parent(rank);
+                assert_eq!(parent.and_then(|parent| ranks[parent].heard(rank, now_ns)), None, "it was not silent");
+            }
+        }
+        for heartbeat in &mut ranks {
+            named.extend(heartbeat.silent(now_ns).into_iter().map(|sentence| (now_ns / S, sentence)));
+        }
+    }
+    assert_eq!(named.len(), 2, "{named:?}");
+    for (rank, (second, sentence)) in [100, 101].into_iter().zip(&named) {
+        assert!(sentence.starts_with(&format!("rank {rank} on node00050 has said nothing for 11 s")), "{sentence}");
+        assert_eq!(*second, 15, "the last sign came at 4 s");
+    }
 }
 
 /// Resident memory of this process now and at its peak, bytes.

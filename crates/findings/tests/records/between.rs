@@ -17,7 +17,7 @@ fn rank(number: u32, start_ms: i64, end_ms: i64) -> RunRecord {
     let mut record = node(&format!("n{number}"), 1000);
     let ns = |ms: i64| ms * 1_000_000;
     let spans = vec![ActiveSpan { stage: 0, start_ns: ns(start_ms), end_ns: ns(end_ms) }];
-    record.take_part(RankRecord { rank: number, clock: None, spans }, 2);
+    record.take_part(RankRecord { rank: number, clock: None, spans, sees_first: None }, 2);
     record
 }
 

@@ -22,7 +22,12 @@ struct Launcher {
     always: &'static [&'static str],
     /// The program that it starts on each host by ssh.
     daemon: &'static str,
+    /// The option that gives a variable to all ranks; `None`: all variables are given.
+    variable: Option<&'static str>,
 }
+
+/// Variables that mean the same on all hosts.
+const VARIABLES: [&str; 3] = ["FSDYNO_PATIENCE", "FSDYNO_SILENCE", "FSDYNO_LINK_MBIT"];
 
 const OPEN_MPI: Launcher = Launcher {
     name: "mpirun",
@@ -33,6 +38,7 @@ const OPEN_MPI: Launcher = Launcher {
     // whatever happens to the ranks.
     always: &["--bind-to", "none"],
     daemon: "orted",
+    variable: Some("-x"),
 };
 
 /// The launcher of MPICH and of libraries derived from it, such as Intel's.
@@ -43,6 +49,7 @@ const HYDRA: Launcher = Launcher {
     as_root: None,
     always: &[],
     daemon: "hydra_pmi_proxy",
+    variable: None,
 };
 
 /// The options before the command.
@@ -68,7 +75,9 @@ pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
     let library = fsdyno_cluster::library();
     let launcher = launcher_of(&library);
     let program = std::env::current_exe().map(OsString::from).unwrap_or_else(|_| "fsdyno".into());
-    let call = hosts.call(launcher, fsdyno_probe::user() == 0, program, command);
+    let mut variables = VARIABLES.to_vec();
+    variables.retain(|name| std::env::var_os(name).is_some());
+    let call = hosts.call(launcher, fsdyno_probe::user() == 0, &variables, program, command);
     if hosts.dry_run {
         let words: Vec<String> = call.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         print(&format!("{}\n", fsdyno_present::shell::as_typed(&words)));
@@ -139,7 +148,14 @@ fn read(words: &[OsString]) -> Option<Result<(Hosts, &[OsString]), Problem>> {
 }
 
 impl Hosts {
-    fn call(&self, launcher: &Launcher, as_root: bool, program: OsString, command: &[OsString]) -> Vec<OsString> {
+    fn call(
+        &self,
+        launcher: &Launcher,
+        as_root: bool,
+        variables: &[&str],
+        program: OsString,
+        command: &[OsString],
+    ) -> Vec<OsString> {
         let mut call: Vec<OsString> = vec![launcher.name.into()];
         call.extend(launcher.as_root.filter(|_| as_root).map(OsString::from));
         if let Some(hosts) = &self.hosts {
@@ -149,6 +165,8 @@ impl Hosts {
             call.extend([launcher.hostfile.into(), file.into()]);
         }
         call.extend(launcher.always.iter().map(OsString::from));
+        let given = variables.iter().filter_map(|name| Some([launcher.variable?, name].map(OsString::from)));
+        call.extend(given.flatten());
         call.push(program);
         call.extend(command.iter().cloned());
         call
@@ -171,12 +189,12 @@ mod tests {
         let (hosts, command) = read(&line).unwrap().unwrap_or_else(|problem| panic!("{problem}"));
         assert!(hosts.dry_run);
         let call = |library| {
-            let call = hosts.call(launcher_of(library), true, "fsdyno".into(), command);
+            let call = hosts.call(launcher_of(library), true, &["FSDYNO_SILENCE"], "fsdyno".into(), command);
             call.join(OsStr::new(" ")).into_string().unwrap()
         };
         assert_eq!(
             call("Open MPI"),
-            "mpirun --allow-run-as-root --host a,b:2 --bind-to none fsdyno measure /mnt --quick"
+            "mpirun --allow-run-as-root --host a,b:2 --bind-to none -x FSDYNO_SILENCE fsdyno measure /mnt --quick"
         );
         assert_eq!(call("MPICH"), "mpiexec.hydra -hosts a,b:2 fsdyno measure /mnt --quick");
         assert!(read(&words("measure --hosts a")).is_none(), "it stands before the command");

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{PipeReader, PipeWriter};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use fsdyno_cluster::{Agent, Ending, Link, OverMpi, Transport, library};
 use fsdyno_guide::Problem;
@@ -15,9 +16,13 @@ use super::accompanied::accompanied;
 use super::launcher::Launched;
 use super::{hosts, link};
 use crate::process::VERSION;
-use crate::process::patience::bounds;
+use crate::process::patience::{bounds, seconds};
 use crate::process::status::{BY_SIGNAL, GOOD, UNUSABLE};
 use crate::process::streams::{print_stderr, report_problem};
+
+/// The variable with the seconds after which a silent rank is named, and the seconds without it.
+const SILENCE: &str = "FSDYNO_SILENCE";
+const SILENCE_S: u64 = 10;
 
 /// The option before the command by which each rank reads what its partner on another machine wrote.
 const SHIFT: &str = "--shift";
@@ -60,7 +65,8 @@ fn run_as_rank(launched: &Launched, words: &[OsString], face: impl FnOnce(&[OsSt
             if mpi.ranks() == 1 {
                 return Agent::<OverMpi>::refuse(worker, launched.strangers(&library()));
             }
-            match Agent::begin(mpi, VERSION, worker, bounds(), signal) {
+            let silence = Duration::from_secs(seconds(SILENCE, SILENCE_S));
+            match Agent::begin(mpi, VERSION, worker, bounds(), silence, signal) {
                 Ok(agent) => launched.ending(agent.run(|sentence| print_stderr(&format!("fsdyno: {sentence}")))),
                 Err(error) => {
                     print_stderr(&format!("fsdyno: a rank cannot begin: {error}"));

@@ -13,15 +13,18 @@ pub(crate) fn control() -> Control {
 }
 
 pub(crate) fn bounds() -> Bounds {
-    let Some(text) = std::env::var_os(VARIABLE) else { return Bounds::default() };
-    match text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| (1..=86_400).contains(seconds)) {
-        Some(seconds) => Bounds::of_seconds(seconds),
-        None => {
-            print_stderr(&format!(
-                "note: {VARIABLE}={}: not a number of seconds from 1 to 86400; using 30",
-                text.display()
-            ));
-            Bounds::default()
-        }
-    }
+    Bounds::of_seconds(seconds(VARIABLE, 30))
+}
+
+/// The seconds that a variable names.
+pub(crate) fn seconds(variable: &str, otherwise: u64) -> u64 {
+    let Some(text) = std::env::var_os(variable) else { return otherwise };
+    let named = text.to_str().and_then(|text| text.parse().ok()).filter(|seconds| (1..=86_400).contains(seconds));
+    named.unwrap_or_else(|| {
+        print_stderr(&format!(
+            "note: {variable}={}: not a number of seconds from 1 to 86400; using {otherwise}",
+            text.display()
+        ));
+        otherwise
+    })
 }

@@ -81,7 +81,7 @@ fn a_silent_rank_is_named_while_the_others_wait() {
     let place = Place::new();
     let Some(program) = program() else { return };
     let mut command = command(&place.path(""), 3, program, &format!("{LONG} --eta=always"));
-    let mut running = Running::start(command.env("FSDYNO_PATIENCE", "9"));
+    let mut running = Running::start(command.env("FSDYNO_SILENCE", "3"));
     let (agent, worker) = agent_and_worker(running.id(), 1);
     // A long message to a stopped process would block the launcher's library: here all ranks have their order already.
     running.wait_until("the run", |running| running.output().contains("[r="));

@@ -6,3 +6,4 @@ mod launcher;
 mod nfs;
 mod one_record;
 mod questions;
+mod same_storage;

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use fsdyno_results::{RunRecord, Study};
+use fsdyno_results::{Node, RunRecord, Study};
 use testkit::stack::{inside_beside_others, show};
 use testkit::{Place, RunResult, Running, shell, word};
 
@@ -72,6 +72,9 @@ fn a_slow_client() {
     // The clients use two addresses of the same server.
     let notes: Vec<&str> = record.notes.iter().map(|note| note.id.as_str()).collect();
     assert!(notes.contains(&"servers-differ"), "{notes:?}");
+    // Each sees the file that the first one made, by whatever address.
+    let sees = |node: &Node| node.part.as_ref().and_then(|part| part.sees_first);
+    assert!(record.nodes.iter().all(|node| sees(node) == Some(true)), "{:?}", record.nodes);
     let address = |rank: usize| record.nodes[rank].storages[0].server.as_ref().map(|server| server.address.clone());
     assert!(address(0) == address(2) && address(0).is_some() && address(0) != address(1), "{:?}", address(1));
 }

@@ -21,7 +21,7 @@ fn nodes(bench: &Bench, names: &[&str]) -> Vec<RunRecord> {
         processors(&mut record, 1);
         let spans = vec![ActiveSpan { stage: 0, start_ns: 0, end_ns: 1_000_000_000 }];
         let clock = Some(ClockOffset { before_ns: 0, after_ns: Some(0), error_ns: 1000 });
-        record.take_part(RankRecord { rank, clock, spans }, names.len() as u32);
+        record.take_part(RankRecord { rank, clock, spans, sees_first: None }, names.len() as u32);
         record
     };
     (0..).zip(names).map(run).collect()
@@ -75,7 +75,7 @@ fn nodes_that_did_the_same_are_spared_and_one_that_did_not_is_named() {
     assert_eq!(one("clocks-drift", &clock), caution("b"));
     let apart = with(|record| {
         let spans = vec![ActiveSpan { stage: 0, start_ns: 500_000_000, end_ns: 1_500_000_000 }];
-        record.take_part(RankRecord { rank: 1, clock: None, spans }, 3);
+        record.take_part(RankRecord { rank: 1, spans, ..RankRecord::default() }, 3);
     });
     assert_eq!(one("ranks-apart", &apart), (Severity::Caution, None));
     let mounted = with(|record| match &mut record.nodes[0].storages[0].mount {

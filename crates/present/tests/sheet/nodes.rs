@@ -21,7 +21,7 @@ fn node(number: u32, name: &str, ios: u64, latency_ns: u64) -> RunRecord {
     run.jobs = vec![job];
     let start_ns = i64::from(number) * 100_000_000;
     let spans = vec![ActiveSpan { stage: 0, start_ns, end_ns: start_ns + 4_000_000_000 }];
-    run.take_part(RankRecord { rank: number, clock: None, spans }, 3);
+    run.take_part(RankRecord { rank: number, clock: None, spans, sees_first: None }, 3);
     run
 }
 

@@ -196,6 +196,7 @@ pub(super) fn storage_of(asked: &Path) -> Storage {
         remarks.push("whether BitLocker encrypts the volume is not visible".to_string());
     }
     Storage {
+        filesystem_id: None,
         asked_path: asked.display().to_string(),
         exists: Seen::Value(asked.exists()),
         resolved_path: Seen::Value(place.display().to_string()),

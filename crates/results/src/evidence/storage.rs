@@ -22,6 +22,9 @@ pub struct Storage {
     pub class: StorageClass,
     /// Space of the filesystem.
     pub space: Seen<Space>,
+    /// The filesystem's identifier, hexadecimal, as statfs reports it. `None`: it has none, as NFS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filesystem_id: Option<String>,
     /// Direct I/O on files there, as the kernel reports it; tried only by opening a file.
     pub direct_io: Seen<DirectIo>,
     /// Block devices behind it; empty for memory and network filesystems.

@@ -13,7 +13,7 @@ fn rank(rank: u32, start_ms: i64, end_ms: i64, ranks: u32) -> RunRecord {
     let mut run = RunRecord::new("fio-3.42", 0);
     run.nodes[0].name = format!("n{rank:05}");
     let span = ActiveSpan { stage: 0, start_ns: start_ms * 1_000_000, end_ns: end_ms * 1_000_000 };
-    run.take_part(RankRecord { rank, clock: None, spans: vec![span] }, ranks);
+    run.take_part(RankRecord { rank, spans: vec![span], ..RankRecord::default() }, ranks);
     run
 }
 
@@ -106,7 +106,7 @@ proptest! {
     fn no_order_of_ranks_makes_a_difference(spans in [drawn(), drawn(), drawn()], lost in 0u32..4) {
         let [a, b, c] = [0, 1, 2].map(|number: u32| {
             let mut run = rank(number, 0, 0, 4);
-            run.take_part(RankRecord { rank: number, clock: None, spans: spans[number as usize].clone() }, 4);
+            run.take_part(RankRecord { rank: number, spans: spans[number as usize].clone(), ..RankRecord::default() }, 4);
             if number == lost {
                 run.lacks(vec![MissingRank { rank: 3, node: None, reason: "it did not answer".into() }]);
             }

@@ -59,6 +59,7 @@ pub(super) fn storage(look: &Look, asked: &Path, writes: bool) -> Storage {
         resolved_path: seen(place.resolved.as_ref().map(|path| fsdyno_os::written::shown(path))),
         mount: seen(place.mount.as_ref().map(fit_to_be_kept)),
         class,
+        filesystem_id: place.filesystem_id.map(|id| format!("{id:016x}")),
         space: seen(place.space.clone().and_then(|space| believable(space, fuse.as_ref()))),
         direct_io: seen(place.direct_io.clone()),
         devices: seen(device_list(&place, class).map(<[BlockDevice]>::to_vec)),

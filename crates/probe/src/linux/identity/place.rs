@@ -47,6 +47,8 @@ pub(super) struct PathAnswers {
     pub(super) attributes: StatxAttributes,
     /// The root of its mount, if it is an NFS mount.
     pub(super) nfs_root: Option<NfsRoot>,
+    /// The filesystem's identifier.
+    pub(super) filesystem_id: Option<u64>,
 }
 
 /// Asks, and gives up on a path that does not answer. If no thread can be started, it asks without a timeout, because
@@ -97,7 +99,8 @@ fn impossible(errno: Errno) -> PathAnswers {
 fn answering(look: &Look, asked: LayerQuery<'_>, is_asked_for: bool, metadata: &Metadata) -> PathAnswers {
     let path = asked.path;
     // Attributes may come from a cache that outlives the daemon or the server; the space does not.
-    if let Err(errno @ (Errno::NOTCONN | Errno::STALE)) = rustix::fs::statvfs(path) {
+    let state = rustix::fs::statvfs(path);
+    if let Err(errno @ (Errno::NOTCONN | Errno::STALE)) = state {
         return silent(look, path, &silence(errno));
     }
     let kind = paths::kind_of(metadata.file_type());
@@ -115,6 +118,7 @@ fn answering(look: &Look, asked: LayerQuery<'_>, is_asked_for: bool, metadata: &
         direct_io: direct_io(&resolved, kind, mount.as_ref().ok()),
         space: if is_device { Err(device_instead()) } else { paths::space(path) },
         data_mount: mount.as_ref().ok().and_then(|mount| layers::data_mount(look, mount, asked)),
+        filesystem_id: state.ok().map(|state| state.f_fsid).filter(|id| !is_device && *id != 0),
         nfs_root: mount.as_ref().ok().filter(|mount| nfs::is_nfs(&mount.fstype)).and_then(nfs_root),
         mount,
         devices: layers::devices(look, &layers),
@@ -161,6 +165,7 @@ fn unknown(reason: &NotVisible) -> PathAnswers {
         devices: Err(without_path),
         device: None,
         attributes: StatxAttributes::empty(),
+        filesystem_id: None,
         nfs_root: None,
     }
 }
