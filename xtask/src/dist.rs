@@ -41,7 +41,7 @@ struct Arguments {
     /// An image with Open MPI and sshd for many nodes too, of this machine's Debian.
     #[arg(long)]
     mpi_image: bool,
-    /// The packages fsdyno-openmpi and fsdyno-mpich too, of this machine's distribution.
+    /// The packages fsdyno-openmpi and fsdyno-mpich too, with RPM, and on a Debian for Debian.
     #[arg(long)]
     mpi_packages: bool,
     /// The program that they hold, which was built with MPI, instead of a new build.
@@ -130,7 +130,8 @@ fn make(
         take("mpi-image".to_owned(), mpi_image::make(release, asked.mpi_program.as_deref(), &place));
     }
     for library in mpi_packages::LIBRARIES.iter().filter(|_| asked.mpi_packages) {
-        take(library.package.to_owned(), library.make(release, asked.mpi_program.as_deref(), &place));
+        let made = library.make(release, asked.mpi_program.as_deref(), &place, &mut take);
+        take(library.package.to_owned(), made.map(|()| Vec::new()));
     }
     let sums = tool::sha256(&files)?;
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();

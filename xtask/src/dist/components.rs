@@ -80,7 +80,8 @@ fn component(package: &Value, lock: &str, uses: &[&str]) -> Component {
         licence: text(&package["license"]).to_owned(),
         own: package["source"].is_null(),
         folder: manifest.parent().map(PathBuf::from).unwrap_or_default(),
-        repository: package["repository"].as_str().map(str::to_owned),
+        // The own address is that of whoever publishes.
+        repository: package["repository"].as_str().filter(|_| !package["source"].is_null()).map(str::to_owned),
         checksum: checksum(lock, name, version),
         uses: uses.iter().map(|id| (*id).to_owned()).collect(),
     }

@@ -17,6 +17,9 @@ pub(super) struct Library {
     summary: &'static str,
     /// The beginning of the names of its libraries' packages in Debian.
     linked: &'static str,
+    /// The beginning of the file name of its library in Debian, and what other distributions call the same library.
+    debian_library: &'static str,
+    library: &'static str,
     /// Its compilers, of which the first one that is there is taken.
     compilers: &'static [&'static str],
     /// The packages with its launcher.
@@ -29,14 +32,18 @@ pub(super) const LIBRARIES: &[Library] = &[
         package: "fsdyno-openmpi",
         summary: "measures filesystems from many nodes with Open MPI",
         linked: "libopenmpi",
+        debian_library: "libmpi.so.40",
+        library: "libmpi.so.40",
         compilers: &["mpicc.openmpi", "/usr/lib64/openmpi/bin/mpicc"],
         of_debian: "openmpi-bin",
-        of_rpm: "openmpi",
+        of_rpm: "(openmpi or openmpi4)",
     },
     Library {
         package: "fsdyno-mpich",
         summary: "measures filesystems from many nodes with MPICH",
         linked: "libmpich",
+        debian_library: "libmpich.so.12",
+        library: "libmpi.so.12",
         compilers: &["mpicc.mpich", "/usr/lib64/mpich/bin/mpicc"],
         of_debian: "mpich",
         of_rpm: "mpich",
@@ -44,8 +51,15 @@ pub(super) const LIBRARIES: &[Library] = &[
 ];
 
 impl Library {
-    /// Makes its package, for this machine's CPU and distribution. `program`: a program that is there already.
-    pub(super) fn make(&self, release: &Release, program: Option<&Path>, place: &Path) -> Made {
+    /// Makes its packages, for this machine's CPU: on a Debian for Debian, and for distributions with RPM. `take` gets each
+    /// with its name. `program`: a program that is there already.
+    pub(super) fn make(
+        &self,
+        release: &Release,
+        program: Option<&Path>,
+        place: &Path,
+        take: &mut dyn FnMut(String, Made),
+    ) -> Result<(), String> {
         let own =
             PLATFORMS.iter().find(|platform| platform.runs_here()).ok_or("this machine runs no program of Linux")?;
         let program = match program {
@@ -53,10 +67,36 @@ impl Library {
             None => mpi_image::build(self.compiler()?, self.package)?,
         };
         let tree = self.tree(release, own, &program, place)?;
-        match Path::new("/etc/debian_version").exists() {
-            true => packages::deb(release, &self.described(self.needs_of_debian(&tree, place)?), own, &tree),
-            false => packages::rpm(release, &self.described(self.of_rpm.to_owned()), own, &tree),
+        let is_debian = Path::new("/etc/debian_version").exists();
+        if is_debian {
+            let needs = self.needs_of_debian(&tree, place);
+            let made = needs.and_then(|needs| packages::deb(release, &self.described(needs), own, &tree));
+            take(format!("{} as deb", self.package), made);
         }
+        let needs = self.needs_of_rpm(&tree, is_debian);
+        let made = needs.and_then(|needs| packages::rpm(release, &self.described(needs), own, &tree));
+        take(format!("{} as rpm", self.package), made);
+        Ok(())
+    }
+
+    /// The launcher's package and the version of glibc that a program needs. The launcher's package has the library under
+    /// the name that all distributions but Debian give it, which the program in the tree then has, too.
+    fn needs_of_rpm(&self, tree: &Path, is_debian: bool) -> Result<String, String> {
+        let program = tree.join("bin").join(self.package);
+        if is_debian && self.library != self.debian_library {
+            let names = ["--replace-needed", self.debian_library, self.library];
+            output(command("patchelf").args(names).arg(&program))?;
+        }
+        let linked = output(command("readelf").args(["--wide", "--dynamic", "--version-info"]).arg(&program))?;
+        if !linked.contains(&format!("[{}]", self.library)) {
+            return Err(format!("the program is not linked with {}", self.library));
+        }
+        let versions = linked
+            .split("GLIBC_2.")
+            .skip(1)
+            .filter_map(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse::<u32>().ok());
+        let newest = versions.max().ok_or("the program names no version of glibc")?;
+        Ok(format!("{}, libc.so.6(GLIBC_2.{newest})(64bit)", self.of_rpm))
     }
 
     fn described(&self, needs: String) -> Package {
@@ -75,6 +115,7 @@ impl Library {
     fn tree(&self, release: &Release, platform: &Platform, program: &Path, place: &Path) -> Result<PathBuf, String> {
         let tree = place.join(self.package);
         copy(program, &tree.join("bin").join(self.package))?;
+        output(command("strip").arg(tree.join("bin").join(self.package)))?;
         let components = components::of_program(&[&format!("{}-unknown-linux-gnu", platform.rust)], "fsdyno/mpi")?;
         let documents = tree.join("share/doc").join(self.package);
         let libc = ["glibc", "of the distribution", "LGPL-2.1-or-later"];

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::platform::Platform;
 use super::release::{Made, Release};
 use super::tool::{cannot, command, copy, output, write};
-use super::tree;
+use super::{templates, tree};
 use crate::workspace::folder;
 
 const SUMMARY: &str = "measures filesystems, and runs the command lines and job files of fio";
@@ -18,7 +18,7 @@ number can be trusted: questions with evidence, and fio's language and reports."
 /// The contact of the packages, unless FSDYNO_MAINTAINER names one: the project has no single address.
 const MAINTAINER: &str = "fsdyno's authors <fsdyno@localhost>";
 
-fn maintainer() -> String {
+pub(super) fn maintainer() -> String {
     std::env::var("FSDYNO_MAINTAINER").unwrap_or_else(|_| MAINTAINER.to_owned())
 }
 
@@ -164,19 +164,25 @@ fn specified(release: &Release, package: &Package, root: &Path) -> Result<String
     let files: Vec<String> = files.iter().map(|file| format!("\"/{file}\"")).collect();
     let Package { name, summary, needs, is_whole } = package;
     let needs = if needs.is_empty() { String::new() } else { format!("Requires: {needs}\n") };
+    let address = std::env::var("FSDYNO_RELEASE_URL");
+    let address = address.map_or(String::new(), |address| format!("URL: {}\n", templates::home(&address)));
+    let capital = format!("{}{}", summary[..1].to_uppercase(), &summary[1..]);
+    let date = output(command("date").args(["-u", "+%a %b %d %Y", &format!("-d@{}", release.epoch)]))?;
+    let (version, revision, packager) = (&release.version, release.revision, maintainer());
     let end = if *is_whole { format!("%preun\nif [ \"$1\" = 0 ]; then\n    {TAKE_BACK}\nfi\n") } else { String::new() };
     Ok(format!(
         "%global __os_install_post %{{nil}}\n%global debug_package %{{nil}}\n%global _build_id_links none\n\
          %global _binary_payload w9.gzdio\n\
-         Name: {name}\nVersion: {}\nRelease: {}\nSummary: {summary}\nLicense: MIT OR Apache-2.0\n{needs}\
+         Name: {name}\nVersion: {version}\nRelease: {revision}\nSummary: {capital}\nLicense: MIT OR Apache-2.0\n{needs}{address}\
+         Group: System/Benchmark\nPackager: {packager}\n\
          AutoReqProv: no\n\
          %description\n{DESCRIPTION}\n\
          %install\nmkdir -p %{{buildroot}}\ncp -a '{}/usr' %{{buildroot}}/usr\n\
          {end}\
-         %files\n%defattr(-,root,root)\n{}\n",
-        release.version,
-        release.revision,
+         %files\n%defattr(-,root,root)\n{}\n\
+         %changelog\n* {} {packager} - {version}-{revision}\n- Release {version}.\n",
         root.display(),
         files.join("\n"),
+        date.trim(),
     ))
 }

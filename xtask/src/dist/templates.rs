@@ -1,7 +1,8 @@
 //! Fills the templates of `deploy/` for other package managers with version, addresses and checksums.
 
+use super::packages::maintainer;
 use super::release::{Made, Release};
-use super::tool::{cannot, sha256};
+use super::tool::{cannot, sha256, sums};
 use crate::workspace::folder;
 
 /// One of them.
@@ -18,6 +19,7 @@ const LINUX: &[&str] = &["x86_64-linux.tar.gz", "aarch64-linux.tar.gz"];
 pub(super) const TEMPLATES: &[Template] = &[
     Template { path: "deploy/homebrew/fsdyno.rb.in", name: "fsdyno.rb", archives: LINUX },
     Template { path: "deploy/aur/PKGBUILD.in", name: "PKGBUILD", archives: LINUX },
+    Template { path: "deploy/alpine/APKBUILD.in", name: "APKBUILD", archives: LINUX },
     Template { path: "deploy/nix/fsdyno.nix.in", name: "fsdyno.nix", archives: LINUX },
     Template { path: "deploy/scoop/fsdyno.json.in", name: "fsdyno.json", archives: &["x86_64-windows.zip"] },
 ];
@@ -33,11 +35,19 @@ impl Template {
             if !path.exists() {
                 return Err(format!("it names an archive that was not made: {}", path.display()));
             }
-            text = text.replace(&format!("@sha256 {archive}@"), &sha256(&[path])?[0]);
+            let path = [path];
+            text = text.replace(&format!("@sha256 {archive}@"), &sha256(&path)?[0]);
+            text = text.replace(&format!("@sha512 {archive}@"), &sums("sha512sum", &path)?[0]);
         }
+        let text = text.replace("@home@", home(address)).replace("@maintainer@", &maintainer());
         let text = text.replace("@version@", &release.version).replace("@url@", address.trim_end_matches('/'));
         Ok(vec![release.write(self.name, &text)?])
     }
+}
+
+/// The address of the project whose releases have this one.
+pub(super) fn home(address: &str) -> &str {
+    address.split("/releases/").next().unwrap_or(address).trim_end_matches('/')
 }
 
 #[cfg(test)]
@@ -52,7 +62,7 @@ mod tests {
         let release = Release { version: "1.2.3".into(), revision: 1, epoch: 0, output: place.clone() };
         let fill = |template: &Template, address| template.fill(&release, address);
         assert!(fill(&TEMPLATES[0], None).unwrap_err().contains("FSDYNO_RELEASE_URL"));
-        let address = Some("https://example.org/");
+        let address = Some("https://example.org/fsdyno/releases/download/v1.2.3/");
         assert!(fill(&TEMPLATES[0], address).unwrap_err().contains("was not made"));
         let archives: Vec<&str> = TEMPLATES.iter().flat_map(|template| template.archives).copied().collect();
         for archive in &archives {
@@ -61,14 +71,20 @@ mod tests {
         let files: Vec<_> = TEMPLATES.iter().flat_map(|template| fill(template, address).unwrap()).collect();
         let texts: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
         for archive in archives {
-            assert!(texts.contains(&format!("https://example.org/fsdyno-1.2.3-{archive}")), "{archive}");
+            assert!(texts.contains(&format!("/releases/download/v1.2.3/fsdyno-1.2.3-{archive}")), "{archive}");
             assert!(texts.contains(&sha256(&[place.join(format!("fsdyno-1.2.3-{archive}"))]).unwrap()[0]), "{archive}");
         }
-        assert!(!texts.contains('@'), "{texts}");
+        assert_eq!(texts.matches("\"https://example.org/fsdyno\"").count(), 4, "the project's address");
+        assert!(texts.contains("url='https://example.org/fsdyno'"), "{texts}");
+        let filled = |text: &str| text.replace(&maintainer(), "").replace("\"$@\"", "");
+        assert!(!filled(&texts).contains('@'), "{texts}");
         let manifest = std::fs::read_to_string(place.join("fsdyno.json")).unwrap();
         assert!(serde_json::from_str::<serde_json::Value>(&manifest).is_ok(), "{manifest}");
-        // The recipe of Arch Linux is a script of bash.
+        // The recipes of Arch Linux and Alpine are scripts.
         assert!(output(command("bash").arg("-n").arg(place.join("PKGBUILD"))).is_ok());
+        assert!(output(command("sh").arg("-n").arg(place.join("APKBUILD"))).is_ok());
+        let formula = std::fs::read_to_string(place.join("fsdyno.rb")).unwrap();
+        assert!(formula.contains("depends_on :linux") && !formula.contains("macos"), "{formula}");
         std::fs::remove_dir_all(place).unwrap();
     }
 }

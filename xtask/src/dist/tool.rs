@@ -29,7 +29,12 @@ pub(super) fn output(command: &mut Command) -> Result<String, String> {
 
 /// The checksums of files, in their order.
 pub(super) fn sha256(files: &[PathBuf]) -> Result<Vec<String>, String> {
-    let text = output(command("sha256sum").args(files))?;
+    sums("sha256sum", files)
+}
+
+/// The same by another program.
+pub(super) fn sums(program: &str, files: &[PathBuf]) -> Result<Vec<String>, String> {
+    let text = output(command(program).args(files))?;
     Ok(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
 }
 

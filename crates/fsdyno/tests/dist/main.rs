@@ -6,6 +6,7 @@ mod contained;
 mod deployed;
 mod emulated;
 mod packaged;
+mod recipes;
 mod release;
 
 use std::process::{Command, Stdio};

@@ -120,15 +120,76 @@ fn a_debian_package_is_installed_run_upgraded_and_removed() {
 }
 
 /// lintian's errors but one: the project has no address, which the release is given.
+fn lintian(package: &Path) {
+    if have(&["lintian"]) {
+        let words = ["--fail-on", "error", "--suppress-tags", "bogus-mail-host"];
+        run(Command::new("lintian").args(words).arg(package)).good();
+    }
+}
+
 #[test]
 fn lintian_finds_no_error_in_the_package() {
     let Some(release) = release::release() else { return };
-    let Some(package) = deb(release, 1) else { return };
-    if !have(&["lintian"]) {
+    deb(release, 1).iter().for_each(|package| lintian(package));
+}
+
+/// rpmlint's errors but one: the checksums of a release are signed, not each package.
+fn rpmlint(package: &Path) {
+    if !have(&["rpmlint"]) {
         return;
     }
-    let words = ["--fail-on", "error", "--suppress-tags", "bogus-mail-host"];
-    run(Command::new("lintian").args(words).arg(package)).good();
+    let ran = run(Command::new("rpmlint").arg(package));
+    let errors = ran.stdout.lines().filter(|line| line.contains(": E: ") && !line.contains(": E: no-signature"));
+    let errors: Vec<&str> = errors.collect();
+    assert!(errors.is_empty() && ran.stdout.contains(" 1 packages "), "{errors:?} {}", ran.stderr);
+}
+
+#[test]
+fn rpmlint_finds_no_error_in_the_package() {
+    let Some(release) = release::release() else { return };
+    let name = format!("fsdyno-VERSION-1.{}.rpm", std::env::consts::ARCH);
+    release.file(&name, "rpm").iter().for_each(|package| rpmlint(package));
+}
+
+/// The packages of a program with MPI: the linters have no error, and what was unpacked runs as two ranks.
+#[test]
+fn packages_for_many_nodes_need_their_library_and_run() {
+    let Some(program) = std::env::var_os("FSDYNO_MPI") else {
+        return skip("no program with MPI is built: cargo xtask test dist builds it where mpicc is installed");
+    };
+    let words = ["--bare", "--mpi-packages", "--mpi-program", &program.to_string_lossy()];
+    let release = match release::make("dist-tested-mpi-packages", &words) {
+        Ok(release) => release,
+        Err(reason) => return skip(&reason),
+    };
+    let unpacked = |package: &Path, script: &str| {
+        let place = testkit::directory();
+        run(Command::new("sh").args(["-ec", script, "sh"]).arg(package).current_dir(place.path())).good();
+        let run_as = ["--allow-run-as-root", "--oversubscribe", "-n", "2"];
+        let mut ranks = Command::new("mpirun");
+        ranks.args(run_as).arg(place.path().join("usr/bin/fsdyno-openmpi"));
+        ranks.args(["--name=a", "--ioengine=null", "--size=1m", "--output-format=json"]);
+        let ran = run(ranks.current_dir(place.path()).env("HOME", place.path())).good();
+        assert_eq!(ran.document()["client_stats"].as_array().map(Vec::len), Some(3), "two ranks and all");
+        let list = place.path().join("usr/share/doc/fsdyno-openmpi/fsdyno.cdx.json");
+        let list = std::fs::read_to_string(list).unwrap();
+        assert!(list.contains("\"urn:uuid:") && list.contains("\"mpi-sys\"") && list.contains("\"glibc\""));
+    };
+    if let Some(deb) =
+        release.file(&format!("fsdyno-openmpi_VERSION-1_{}.deb", architecture()), "fsdyno-openmpi as deb")
+    {
+        let needs = run(Command::new("dpkg-deb").args(["-f"]).arg(&deb).arg("Depends")).good().stdout;
+        assert!(needs.contains("libopenmpi") && needs.contains("openmpi-bin"), "{needs}");
+        unpacked(&deb, "dpkg-deb -x \"$1\" .");
+        lintian(&deb);
+    }
+    let name = format!("fsdyno-openmpi-VERSION-1.{}.rpm", std::env::consts::ARCH);
+    if let Some(rpm) = release.file(&name, "fsdyno-openmpi as rpm") {
+        let needs = run(Command::new("rpm").arg("-qpR").arg(&rpm)).good().stdout;
+        assert!(needs.contains("(openmpi or openmpi4)\n") && needs.contains("libc.so.6(GLIBC_2."), "{needs}");
+        unpacked(&rpm, "rpm2cpio \"$1\" | cpio --quiet -idm");
+        rpmlint(&rpm);
+    }
 }
 
 #[test]
