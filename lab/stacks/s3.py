@@ -97,21 +97,16 @@ class S3fs(Stack):
 
 
 class Store(Stack):
-    """A bucket at rclone's S3 server: in the path over HTTP (IPv4, IPv6), in the host's name over TLS; s3fs is on it."""
+    """A bucket at rclone's S3 server: in the path over HTTP (IPv4, IPv6), in the host's name over TLS. s3fs cannot use it: this
+    server copies no object onto itself."""
 
     name = "store"
-    summary = "S3 from rclone: bucket in the path or in the host's name, IPv4 and IPv6, TLS by an authority of its own; and s3fs"
-    needs = ("ip", "s3fs", "fusermount3", "openssl", "rclone-s3")
+    summary = "S3 from rclone: bucket in the path or in the host's name, IPv4 and IPv6, TLS by an authority of its own"
+    needs = ("ip", "openssl", "rclone-s3")
     own_network = True
-
-    def why_not(self):
-        return guest.why_no_fuse()
 
     def stand(self, room, options):
         (room.path / "served" / BUCKET).mkdir(parents=True)
-        keys = room.path / "keys"
-        keys.write_text(STORE_KEYS + "\n")
-        keys.chmod(0o600)
         hosts = room.path / "hosts"
         hosts.write_text(f"127.0.0.1 localhost store.lab {BUCKET}.store.lab\n::1 localhost\n")
         do("mount", "--bind", hosts, "/etc/hosts")
@@ -122,16 +117,10 @@ class Store(Stack):
         server = Daemon(room, "rclone", [*serve, *plain, room.path / "served"])
         server.wait_until(lambda: listens(PORT, "127.0.0.1"))
         Daemon(room, "rclone-tls", [*serve, *tls, room.path / "served"]).wait_until(lambda: listens(TLS_PORT, "127.0.0.1"))
-        folder = room.path / "mnt"
-        folder.mkdir()
-        words = f"url=http://127.0.0.1:{PORT},use_path_request_style,passwd_file={keys}"
-        daemon = Daemon(room, "s3fs", ["s3fs", BUCKET, folder, "-f", "-o", words])
-        daemon.wait_until(lambda: is_mounted(folder))
         key_id, secret = STORE_KEYS.split(":")
         return Place(
             {
-                "LAB_TARGET": str(folder),
-                "LAB_S3": str(folder),
+                "LAB_TARGET": str(room.path / "served" / BUCKET),
                 "LAB_S3_OBJECTS": str(room.path / "served" / BUCKET),
                 "LAB_S3_URL": f"http://127.0.0.1:{PORT}",
                 "LAB_S3_URL_IPV6": f"http://[::1]:{PORT}",

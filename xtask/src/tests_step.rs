@@ -60,6 +60,7 @@ const TIERS: &[Tier] = &[
             "--skip=trust::",
             "--skip=nfs::",
             "--skip=s3fs::caches",
+            "--skip=stores::",
             "--skip=sockets::",
             "--skip=devices::",
             WITHOUT_CELLS,
@@ -74,8 +75,12 @@ const TIERS: &[Tier] = &[
     tier("faults", &["faults"]).waits("4"),
     Tier { choice: &["--skip=nfs::"], ..tier(CLUSTER, &[CLUSTER]) }.waits("4"),
     Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
-    Tier { choice: &["nfs::", "s3fs::caches", "sockets::"], chore: Chore::Timing, ..judges_timing("mounts", &["lab"]) }
-        .waits("4"),
+    Tier {
+        choice: &["nfs::", "s3fs::caches", "sockets::", "stores::"],
+        chore: Chore::Timing,
+        ..judges_timing("mounts", &["lab"])
+    }
+    .waits("4"),
     Tier { choice: &["devices::"], ..nightly("devices", &["lab"]) },
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),

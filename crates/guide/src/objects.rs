@@ -9,6 +9,7 @@ mod keys;
 mod leftovers;
 mod load;
 mod measure;
+mod parts;
 mod phase;
 mod server;
 mod site;

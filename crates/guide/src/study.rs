@@ -69,9 +69,10 @@ pub fn check_places<'p>(question: &str, mut places: impl Iterator<Item = &'p str
     }
     if !place.starts_with("s3://") {
         return Err(Problem::new(format!(
-            "{place}: questions are asked of directories and of s3://BUCKET, not yet of WebDAV"
+            "{}: questions are asked of directories and of s3://BUCKET, not yet of WebDAV",
+            place.split_once('@').map_or(place, |(_, host)| host)
         ))
-        .with_next("write a fio line with ioengine=http: docs/object-storage.md has one"));
+        .with_next(webdav_line(place)));
     }
     let next = match question {
         "measure" | "check" | "compare" | "sweep" | "curve" | "attribute" | "inspect" | "clean" => return Ok(()),
@@ -80,6 +81,22 @@ pub fn check_places<'p>(question: &str, mut places: impl Iterator<Item = &'p str
         _ => format!("run `fsdyno measure {place}`"),
     };
     Err(Problem::new(format!("{question} needs a directory: it cannot use an object store ({place})")).with_next(next))
+}
+
+/// The line of a job that writes to a WebDAV server, instead of a question to it.
+fn webdav_line(place: &str) -> String {
+    let (https, rest) = place.strip_prefix("https://").map_or(("off", place), |rest| ("on", rest));
+    let rest = rest.strip_prefix("http://").unwrap_or(rest);
+    // A name and a password before the host are not repeated.
+    let (host, folder) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = host.rsplit('@').next().unwrap_or(host);
+    let folder = folder.trim_end_matches('/');
+    let folder = if folder.is_empty() { String::new() } else { format!("/{folder}") };
+    format!(
+        "run a job of ioengine=http: `fsdyno --name=w --ioengine=http --http_mode=webdav --https={https} --http_host={host} \
+         --filename={folder}/fsdyno-test --rw=write --bs=1m --size=64m`, then the same with --rw=read, and with --rw=trim to \
+         remove its objects"
+    )
 }
 
 impl Place {

@@ -25,7 +25,7 @@ impl ListPage {
     pub fn parse(document: &[u8]) -> Option<ListPage> {
         let mut page = ListPage::default();
         let mut truncated = false;
-        let root = each_text(document, |path, text| match path {
+        let root = each_text(document, &mut |path, text| match path {
             [_, "Contents", "Key"] => page.keys.push(text.to_owned()),
             [_, "CommonPrefixes", "Prefix"] => page.folders.push(text.to_owned()),
             [_, "NextContinuationToken"] => page.next = Some(text.to_owned()),
@@ -38,20 +38,32 @@ impl ListPage {
     }
 }
 
-/// The text of an element directly below the root of this name; `None`: there is none.
+/// Key and id of uploads in parts that are not complete, in a page of them; `None`: the text is none.
+pub fn open_uploads(document: &[u8]) -> Option<Vec<(String, String)>> {
+    let (mut keys, mut ids) = (Vec::new(), Vec::new());
+    let root = each_text(document, &mut |path, text| match path {
+        [_, "Upload", "Key"] => keys.push(text.to_owned()),
+        [_, "Upload", "UploadId"] => ids.push(text.to_owned()),
+        _ => {}
+    })?;
+    let is_page = root == "ListMultipartUploadsResult" && keys.len() == ids.len() && keys.len() <= NAMES_MAX;
+    is_page.then(|| keys.into_iter().zip(ids).collect())
+}
+
+/// The text of an element directly below the root of this name (empty: of any name); `None`: there is none.
 pub fn word_of(document: &[u8], root: &str, element: &str) -> Option<String> {
     let mut word = None;
-    let found = each_text(document, |path, text| {
+    let found = each_text(document, &mut |path, text| {
         if path.len() == 2 && path[1] == element {
             word = Some(text.trim().to_owned());
         }
     })?;
-    word.filter(|_| found == root)
+    word.filter(|_| root.is_empty() || found == root)
 }
 
 /// Gives each element without elements to `sink`, with its path. Returns the name of the root; `None`: the text is no
 /// document, has a document type, or a text that is longer than a key.
-fn each_text(document: &[u8], mut sink: impl FnMut(&[&str], &str)) -> Option<String> {
+fn each_text(document: &[u8], sink: &mut dyn FnMut(&[&str], &str)) -> Option<String> {
     let mut reader = Reader::from_reader(document);
     let (mut path, mut text, mut root): (Vec<String>, String, String) = Default::default();
     let mut is_leaf = false;
@@ -132,7 +144,19 @@ mod tests {
         let of = |text: &[u8]| word_of(text, "VersioningConfiguration", "Status");
         assert_eq!(of(enabled).as_deref(), Some("Enabled"));
         assert_eq!(of(b"<VersioningConfiguration/>"), None);
-        assert_eq!(of(b"<Other><Status>Enabled</Status></Other>"), None);
+        let other = b"<Other><Status>Enabled</Status></Other>";
+        assert_eq!((of(other), word_of(other, "", "Status").as_deref()), (None, Some("Enabled")));
+    }
+
+    #[test]
+    fn open_uploads_have_a_key_and_an_id() {
+        let page = "<ListMultipartUploadsResult><Prefix>p/</Prefix><Upload><Key>p/a&amp;b</Key><UploadId>1-_</UploadId>\
+                    <Initiator><ID>x</ID></Initiator></Upload><Upload><UploadId>2</UploadId><Key>p/c</Key></Upload>\
+                    </ListMultipartUploadsResult>";
+        let wanted = [("p/a&b", "1-_"), ("p/c", "2")].map(|(key, id)| (key.to_owned(), id.to_owned()));
+        assert_eq!(open_uploads(page.as_bytes()), Some(wanted.to_vec()));
+        assert_eq!(open_uploads(b"<ListMultipartUploadsResult/>"), None);
+        assert_eq!(open_uploads(page.replace("<UploadId>2</UploadId>", "").as_bytes()), None);
     }
 
     proptest::proptest! {

@@ -56,7 +56,7 @@ pub struct ObjectRequest<'a> {
 /// A request about a bucket or a whole object, beside those that are measured.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainRequest<'a> {
-    /// `GET`, `HEAD`, `PUT`, `DELETE`.
+    /// `GET`, `HEAD`, `PUT`, `POST`, `DELETE`.
     pub method: &'static str,
     /// Made by [`encoded_path`].
     pub path: &'a str,
@@ -183,7 +183,7 @@ impl Requests {
             query = path.end + 1..head.len();
         }
         put(head, &[" HTTP/1.1\r\nHost: ", &self.authority, "\r\n"]);
-        if request.method == "PUT" {
+        if matches!(request.method, "PUT" | "POST") {
             write_number(head, "Content-Length: ", request.body.len() as u64);
             put(head, &["\r\n"]);
         }

@@ -2,20 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Manner;
-
 /// Names of a page, unless fewer are asked for: small, so that tests have several pages.
 const PAGE_NAMES: usize = 100;
 
 /// The document for this query about the bucket with this path.
-pub(crate) fn about_bucket(objects: &BTreeMap<String, Vec<u8>>, path: &str, query: &str, manner: Manner) -> String {
+pub(crate) fn about_bucket(objects: &BTreeMap<String, Vec<u8>>, path: &str, query: &str, versions: &str) -> String {
     if query.starts_with("versioning") {
-        let status = match manner {
-            Manner::Versioned => "<Status>Enabled</Status>",
-            Manner::Suspended => "<Status>Suspended</Status>",
-            _ => "",
-        };
-        return format!("<VersioningConfiguration>{status}</VersioningConfiguration>");
+        return format!("<VersioningConfiguration>{versions}</VersioningConfiguration>");
     }
     if query.starts_with("object-lock") {
         return "<Error><Code>ObjectLockConfigurationNotFoundError</Code></Error>".to_owned();
@@ -56,7 +49,7 @@ pub(crate) fn page_with_next(query: &str) -> String {
     )
 }
 
-fn value_of(query: &str, name: &str) -> String {
+pub(crate) fn value_of(query: &str, name: &str) -> String {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.into_iter().find(|(known, _)| *known == name).map(|(_, value)| decoded(value)).unwrap_or_default()
 }

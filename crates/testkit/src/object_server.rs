@@ -13,6 +13,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::object_list;
+use crate::object_uploads::Uploads;
 
 /// Of a thread of it.
 const STACK_BYTES: usize = 1 << 20;
@@ -66,6 +67,8 @@ pub enum Manner {
     SlowPages,
     /// Keeps what is written; after each page of a list comes another one.
     EndlessPages,
+    /// Keeps what is written; the end of an upload in parts fails behind a good status.
+    CompletesBadly,
     /// Takes requests and never answers.
     Silent,
     /// Closes the connection when a request has come.
@@ -101,6 +104,7 @@ struct Shared {
     manner: Manner,
     tls: Option<Arc<ServerConfig>>,
     objects: Mutex<BTreeMap<String, Vec<u8>>>,
+    uploads: Mutex<Uploads>,
     heads: Mutex<Vec<String>>,
     held: Mutex<Option<Held>>,
     connections: AtomicUsize,
@@ -143,6 +147,7 @@ impl ObjectServer {
             manner,
             tls,
             objects: Mutex::default(),
+            uploads: Mutex::default(),
             heads: Mutex::default(),
             held: Mutex::default(),
             connections: AtomicUsize::new(0),
@@ -194,6 +199,11 @@ impl ObjectServer {
     /// Closes the connections of held requests, and answers later ones.
     pub fn let_go(&self) {
         *locked(&self.shared.held) = None;
+    }
+
+    /// Number of uploads in parts that are not complete.
+    pub fn open_uploads(&self) -> usize {
+        locked(&self.shared.uploads).len()
     }
 
     /// Number of requests so far.
@@ -392,6 +402,11 @@ impl Shared {
         let target = if careless { target.replace("max-keys=1", "max-keys=9") } else { target.to_owned() };
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let mut objects = locked(&self.objects);
+        let is_of_upload = query.contains("uploadId=") || query.ends_with("uploads=");
+        if is_of_upload && (self.manner != Manner::Tacit || method != "GET") {
+            let fails = self.manner == Manner::CompletesBadly;
+            return locked(&self.uploads).answer((method, path, query), body, &mut objects, fails);
+        }
         if !query.is_empty() {
             return if self.manner == Manner::Tacit {
                 (403, b"<Error><Code>AccessDenied</Code></Error>".to_vec())
@@ -402,7 +417,14 @@ impl Shared {
                         "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>"
                             .to_owned()
                     }
-                    manner => object_list::about_bucket(&objects, path, query, manner),
+                    manner => {
+                        let versions = match manner {
+                            Manner::Versioned => "<Status>Enabled</Status>",
+                            Manner::Suspended => "<Status>Suspended</Status>",
+                            _ => "",
+                        };
+                        object_list::about_bucket(&objects, path, query, versions)
+                    }
                 };
                 (200, document.into_bytes())
             };
@@ -468,7 +490,7 @@ fn take_request(from: &mut impl BufRead) -> std::io::Result<Option<(String, Vec<
 }
 
 fn write_answer(to: &mut impl Write, status: u16, body: &[u8], chunked: bool) -> std::io::Result<()> {
-    let mut answer = format!("HTTP/1.1 {status} Word\r\n").into_bytes();
+    let mut answer = format!("HTTP/1.1 {status} Word\r\nETag: \"0\"\r\n").into_bytes();
     if status != 204 && chunked {
         answer.extend_from_slice(b"Transfer-Encoding: chunked\r\n\r\n");
         for chunk in body.chunks(1000) {

@@ -48,6 +48,8 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
             "range-128k",
             "put-8m",
             "get-8m",
+            "put-parts",
+            "complete",
             "delete-4k",
         ];
         // Who may not list is spared the row, not the rest.
@@ -78,7 +80,7 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
 #[test]
 fn no_more_requests_are_sent_than_the_budget_has() {
     let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
-    let words = "measure s3://bucket --runtime 600 --connections 2 --budget 1536 --no-store --json";
+    let words = "measure s3://bucket --runtime 600 --connections 2 --budget 1664 --no-store --json";
     let study = ask(&place, &server, words).good().study();
     let of = |pattern: &str, method: &str| {
         let row = study.rows.iter().find(|row| row.pattern == pattern).and_then(|row| row.run.as_ref()).expect(pattern);
@@ -89,7 +91,7 @@ fn no_more_requests_are_sent_than_the_budget_has() {
         assert_eq!(of(pattern, method), 128, "{pattern}");
     }
     // Beside the tests: looks at the bucket, the marker, and deletes of what the last test left.
-    assert!((1000..1536 + 40).contains(&server.requests()), "{}", server.requests());
+    assert!((1000..1664 + 40).contains(&server.requests()), "{}", server.requests());
 }
 
 /// A directory and a bucket do the same number of operations on the same number of bytes, each with the calls of its own,
@@ -353,6 +355,32 @@ fn buckets_that_keep_what_is_deleted_are_refused_without_a_word() {
     }
 }
 
+/// A server that answers before its work is done says an error behind a good status. What was sent is taken back.
+#[test]
+fn an_upload_that_fails_behind_a_good_status_is_an_error() {
+    for manner in [Manner::CompletesBadly, Manner::Honest] {
+        let (server, place) = (ObjectServer::start(manner), Place::new());
+        let ran = ask(&place, &server, "measure s3://bucket --quick --connections 2 --no-store --json");
+        let study = ran.study();
+        let phase =
+            |pattern: &str| study.rows.iter().find(|row| row.pattern == pattern).and_then(|row| row.phase.clone());
+        let (whole, complete) = (phase("put-parts").expect("a row"), phase("complete").expect("a row"));
+        let heads = server.heads();
+        let parts =
+            heads.iter().filter(|head| head.starts_with("PUT ") && head.contains("?partNumber=")).count() as u64;
+        if manner == Manner::Honest {
+            assert!(whole.failures == 0 && whole.operations > 0, "{whole:?}");
+            assert_eq!((whole.bytes, parts), (Some(whole.operations * (16 << 20)), whole.operations * 2));
+            assert_eq!(complete.latency.moments.count, whole.operations);
+        } else {
+            let says = whole.error.as_ref().is_some_and(|error| error.text.contains("HTTP 200 InternalError"));
+            assert!(says && whole.operations == 0 && complete.latency.moments.count == 0, "{whole:?}");
+            assert!(heads.iter().any(|head| head.starts_with("DELETE ") && head.contains("?uploadId=")), "{parts}");
+        }
+        assert!(server.open_uploads() == 0 && server.objects().is_empty(), "{manner:?}");
+    }
+}
+
 /// Each request and each list has a bound, however slowly bytes and pages come; the same bound spares a server that answers.
 #[test]
 fn lists_that_do_not_end_are_given_up() {
@@ -419,7 +447,8 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
         assert!(ran.status == Some(2) && says, "{words}: {ran:?}");
     }
     for (words, says) in [
-        ("measure http://host/folder", "not yet of WebDAV"),
+        ("measure http://host/folder", "--https=off --http_host=host --filename=/folder/fsdyno-test"),
+        ("measure https://me:secret@host:8443", "--https=on --http_host=host:8443 --filename=/fsdyno-test"),
         ("measure s3://", "names no bucket"),
         ("measure s3://b/../c", "one of dots"),
         ("measure s3://b --like cdm", "--like is for directories"),
@@ -444,6 +473,7 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
     ] {
         let ran = place.run(words);
         assert!(ran.status == Some(2) && ran.stderr.contains(says), "{words}: {ran:?}");
+        assert!(!ran.stderr.contains("secret"), "{ran:?}");
     }
 }
 

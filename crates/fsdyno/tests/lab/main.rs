@@ -20,6 +20,7 @@ mod s3fs;
 mod series;
 mod sockets;
 mod stack;
+mod stores;
 mod time;
 mod time_proof;
 mod time_traps;

@@ -15,26 +15,31 @@ const BODY_BYTES_MORE: u64 = 4 << 20;
 pub(super) fn on_objects(store: &Store, act: WholeFile, object_bytes: u64) -> Prepare {
     let store = store.clone();
     Box::new(move || {
-        let mut client = ObjectClient::connect(&store.options());
-        if let Ok(client) = &mut client {
-            client.body_bytes_max = (object_bytes + BODY_BYTES_MORE) as usize;
-            client.deadline_ns = store.deadline_ns;
-        }
-        let body = if act == WholeFile::Write { payload(object_bytes) } else { Vec::new() };
-        let mut calls = Calls { store: store.clone(), client, body };
+        let written = if act == WholeFile::Write { object_bytes } else { 0 };
+        let mut calls = Calls::connect(&store, object_bytes, written);
         Box::new(move |item| calls.perform(act, item).map(|()| 0))
     })
 }
 
 /// The requests of one worker.
-struct Calls {
-    store: Store,
+pub(super) struct Calls {
+    pub(super) store: Store,
     client: Result<ObjectClient, String>,
     /// What is written.
     body: Vec<u8>,
 }
 
 impl Calls {
+    /// Connects; `read`, `written`: the bytes of an object, or part, that is read or written.
+    pub(super) fn connect(store: &Store, read: u64, written: u64) -> Calls {
+        let mut client = ObjectClient::connect(&store.options());
+        if let Ok(client) = &mut client {
+            client.body_bytes_max = (read + BODY_BYTES_MORE) as usize;
+            client.deadline_ns = store.deadline_ns;
+        }
+        Calls { store: store.clone(), client, body: payload(written) }
+    }
+
     fn perform(&mut self, act: WholeFile, item: &Item) -> Result<(), Failure> {
         let key = item.name.to_string_lossy();
         match act {
@@ -56,18 +61,28 @@ impl Calls {
 
     fn ask(&mut self, method: &'static str, key: &str, good: &[u16]) -> Result<ObjectReply, Failure> {
         let path = self.store.path_of(key);
-        self.send(method, &path, "", good)
+        self.send(method, &path, "", "", good)
     }
 
-    fn send(&mut self, method: &'static str, path: &str, query: &str, good: &[u16]) -> Result<ObjectReply, Failure> {
+    /// `text`: the body of a POST; that of a PUT is the worker's.
+    pub(super) fn send(
+        &mut self,
+        method: &'static str,
+        path: &str,
+        query: &str,
+        text: &str,
+        good: &[u16],
+    ) -> Result<ObjectReply, Failure> {
         let client = self.client.as_mut().map_err(|why| Failure::Wrong("connect", why.clone()))?;
-        let body = if method == "PUT" { &self.body[..] } else { &[] };
+        let body = if method == "PUT" { &self.body[..] } else { text.as_bytes() };
         let request = PlainRequest { method, path, query, body, only_new: false };
         let reply = client.ask(&request).map_err(|why| Failure::Wrong(method, why))?;
-        if good.contains(&reply.status) {
+        // A server that has begun to answer before its work was done says an error behind a good status. A GET has an object.
+        let code = error_code(&reply.body).filter(|_| method != "GET" || !good.contains(&reply.status));
+        if good.contains(&reply.status) && code.is_none() {
             return Ok(reply);
         }
-        let code = error_code(&reply.body).map(|code| format!(" {code}")).unwrap_or_default();
+        let code = code.map(|code| format!(" {code}")).unwrap_or_default();
         Err(Failure::Wrong(method, format!("HTTP {}{code}", reply.status)))
     }
 
@@ -78,7 +93,7 @@ impl Calls {
             let mut query = Vec::new();
             query.extend(from.as_deref().map(|from| ("continuation-token", from)));
             query.extend([("list-type", "2"), ("prefix", before)]);
-            let reply = self.send("GET", &path, &encoded_query(&query), &[200])?;
+            let reply = self.send("GET", &path, &encoded_query(&query), "", &[200])?;
             let page = ListPage::parse(&reply.body)
                 .ok_or_else(|| Failure::Wrong("LIST", "the list cannot be understood".to_owned()))?;
             found += page.keys.len() as u64;

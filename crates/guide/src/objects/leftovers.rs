@@ -48,10 +48,11 @@ fn clean_one(
     let removed =
         bucket.list(folder, false, watcher).and_then(|found| bucket.remove(folder, &marker.keys, found, watcher));
     match removed {
-        Ok(Removed { objects, bytes, others }) => {
+        Ok(Removed { objects, bytes, others, uploads_left }) => {
             let some: Vec<&str> = others.iter().take(3).map(String::as_str).collect();
             let left = format!("{} keys of others were left there, such as {}", others.len(), some.join(", "));
-            (Some((objects, bytes)), if others.is_empty() { Outcome::Removed } else { Outcome::Failed(left) })
+            let failed = uploads_left.or(Some(left).filter(|_| !others.is_empty()));
+            (Some((objects, bytes)), failed.map_or(Outcome::Removed, Outcome::Failed))
         }
         Err(problem) => (None, Outcome::Failed(problem.what)),
     }

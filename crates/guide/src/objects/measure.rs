@@ -1,12 +1,13 @@
 //! `measure s3://BUCKET`: the store itself, by objects of our own.
 
 use fsdyno_engine::ObjectServerFacts;
-use fsdyno_results::{JobRecord, Question, Severity, Study};
+use fsdyno_results::{JobRecord, PhaseRecord, Question, Row, Severity, Study};
 use fsdyno_run::StopRule;
 use fsdyno_run::metadata::phase_counters::PhaseCounters;
 use fsdyno_text::quantity::{bytes, count, counted, latency, number};
 
 use super::keys::KeySet;
+use super::parts;
 use super::phase::{ObjectPhase, Pace, Test};
 use super::server::Store;
 use super::work::{Bucket, ObjectWork};
@@ -34,7 +35,8 @@ pub struct ObjectOptions {
 pub(super) const BYTES_MAX: u64 = 100 << 30;
 
 /// Objects of one size: the name, their bytes, and the number for each connection.
-const SETS: [(&str, u64, u64); 3] = [("k4", 4 << 10, 64), ("m1", 1 << 20, 8), ("m8", 8 << 20, 1)];
+const SETS: [(&str, u64, u64); 4] =
+    [("k4", 4 << 10, 64), ("m1", 1 << 20, 8), ("m8", 8 << 20, 1), (parts::NAME, parts::OBJECT_BYTES, 1)];
 
 /// What a test does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,8 @@ enum Verb {
     /// GET of a range of this number of bytes.
     Range(u64),
     Delete,
+    /// PUT of an object in parts.
+    Parts,
     /// A request that engines do not have: HEAD, or a list of all keys.
     Other(WholeFile),
 }
@@ -68,8 +72,11 @@ const HEAD: Verb = Verb::Other(WholeFile::Stat { asks_anew: true });
 const LISTINGS: u64 = 64;
 const TURNS: u64 = 16;
 
+/// Number of uploads in parts of each connection, at most.
+const UPLOADS: u64 = 4;
+
 /// In the order in which they run: what is read was written before.
-const TESTS: [StoreTest; 12] = [
+const TESTS: [StoreTest; 13] = [
     test("put-4k", "PUT of 4 KiB", Verb::Put, 0, false),
     test("put-4k-one", "PUT of 4 KiB", Verb::Put, 0, true),
     test("get-4k-one", "GET of 4 KiB", Verb::Get, 0, true),
@@ -81,6 +88,7 @@ const TESTS: [StoreTest; 12] = [
     test("range-128k", "GET of 128 KiB of 1 MiB", Verb::Range(128 << 10), 1, false),
     test("put-8m", "PUT of 8 MiB", Verb::Put, 2, false),
     test("get-8m", "GET of 8 MiB", Verb::Get, 2, false),
+    test("put-parts", "PUT of 16 MiB in 2 parts, to the end of its Complete", Verb::Parts, 3, false),
     test("delete-4k", "DELETE", Verb::Delete, 0, false),
 ];
 
@@ -107,6 +115,12 @@ impl StoreTest {
         wanted.min(self.requests_max(options) * u64::from(self.connections(options)))
     }
 
+    /// The most uploads in parts.
+    fn uploads_max(&self, options: &ObjectOptions) -> u64 {
+        let connections = u64::from(self.connections(options));
+        (UPLOADS * connections).min(self.requests_max(options) * connections / parts::REQUESTS)
+    }
+
     fn line(&self, work: &ObjectWork, options: &ObjectOptions, written: u64) -> Vec<String> {
         let (name, object_bytes, _) = SETS[self.set];
         let connections = self.connections(options);
@@ -131,7 +145,7 @@ impl StoreTest {
         match self.verb {
             Verb::Put => words.push("--rw=write".to_owned()),
             Verb::Get | Verb::Range(_) => words.push("--rw=randread".to_owned()),
-            Verb::Delete | Verb::Other(_) => words.push("--rw=trim".to_owned()),
+            Verb::Delete | Verb::Parts | Verb::Other(_) => words.push("--rw=trim".to_owned()),
         }
         if self.verb != Verb::Delete {
             // Whatever ends first: with time_based only the time would.
@@ -206,6 +220,11 @@ fn estimate(options: &ObjectOptions) -> String {
         let requests = test.requests_max(options) * connections;
         let (sum, requests) = match test.verb {
             Verb::Put => (&mut puts, requests),
+            Verb::Parts => {
+                let uploads = test.uploads_max(options) * u64::from(options.runs.max(1));
+                puts = (puts.0 + uploads * parts::REQUESTS, puts.1 + uploads * parts::OBJECT_BYTES);
+                continue;
+            }
             Verb::Other(act) => (&mut others, test.others_max(act, options, u64::MAX) * u64::from(options.runs.max(1))),
             _ => (&mut gets, requests),
         };
@@ -231,7 +250,7 @@ fn run_tests(study_run: &mut StudyRun<'_>, work: &mut ObjectWork, options: &Obje
         let mut written = [0; SETS.len()];
         for test in &TESTS {
             let (_, _, each) = SETS[test.set];
-            let objects = if test.verb == Verb::Put { each } else { written[test.set] };
+            let objects = if matches!(test.verb, Verb::Put | Verb::Parts) { each } else { written[test.set] };
             if study_run.stopped() {
                 return Ok(());
             }
@@ -244,6 +263,10 @@ fn run_tests(study_run: &mut StudyRun<'_>, work: &mut ObjectWork, options: &Obje
                 continue;
             }
             let title = format!("{}, {}, depth 1", test.title, counted(test.connections(options).into(), "connection"));
+            if test.verb == Verb::Parts {
+                run_parts(study_run, (work, &mut counters), test, round, options)?;
+                continue;
+            }
             if let Verb::Other(act) = test.verb {
                 run_others(study_run, (work, &mut counters), (test, act), (round, objects), options)?;
                 continue;
@@ -255,6 +278,27 @@ fn run_tests(study_run: &mut StudyRun<'_>, work: &mut ObjectWork, options: &Obje
             }
         }
     }
+    Ok(())
+}
+
+/// Uploads in parts: a row of whole uploads, and one of their last request.
+fn run_parts(
+    study_run: &mut StudyRun<'_>,
+    (work, counters): (&ObjectWork, &mut PhaseCounters),
+    test: &StoreTest,
+    round: u32,
+    options: &ObjectOptions,
+) -> Result<(), Problem> {
+    let mut row = planned_row(0, test.pattern, test.title, round, Vec::new());
+    let step = study_run.begin_step(0, test.title);
+    let pace = Pace { threads: test.connections(options), limit_s: options.runtime_s };
+    let (record, complete) = parts::run(study_run, (work, counters, &step), pace, test.uploads_max(options))?;
+    let of_complete =
+        PhaseRecord { name: "complete".to_owned(), latency: complete, bytes: None, error: None, ..record.clone() };
+    row.phase = Some(record);
+    study_run.end_step(&step, row);
+    let row = planned_row(0, "complete", "Complete of an upload in parts", round, Vec::new());
+    study_run.study.rows.push(Row { phase: Some(of_complete), ..row });
     Ok(())
 }
 
@@ -300,14 +344,17 @@ fn answers(study: &Study) -> Vec<String> {
             let (rate, median) = (phase.rate_per_s()?, phase.latency.percentile(50.0)?);
             let connections = counted(phase.threads.into(), "connection");
             let (rate, median) = (number(rate), latency(median as f64));
-            return Some(format!("{} over {connections}: {rate}/s; median {median} in all.", test.title));
+            let complete = study.rows.iter().filter(|row| test.verb == Verb::Parts && row.pattern == "complete");
+            let complete = complete.filter_map(|row| row.phase.as_ref()?.latency.percentile(50.0)).next();
+            let of_it = complete.map_or(String::new(), |ns| format!(", {} of them for Complete", latency(ns as f64)));
+            return Some(format!("{} over {connections}: {rate}/s; median {median} in all{of_it}.", test.title));
         }
         let job = JobRecord::merged(&row.run.as_ref()?.jobs)?;
         let object = job.object.as_deref()?;
         let direction = match test.verb {
             Verb::Put => &job.directions.write,
             Verb::Get | Verb::Range(_) => &job.directions.read,
-            Verb::Delete | Verb::Other(_) => &job.directions.trim,
+            Verb::Delete | Verb::Parts | Verb::Other(_) => &job.directions.trim,
         };
         let (first, last) = (object.first_byte.percentile(50.0)?, direction.latency()?.percentile(50.0)?);
         let rate = direction.ios as f64 * 1e3 / direction.runtime_ms.max(1) as f64;
@@ -349,7 +396,7 @@ pub(super) fn used(study: &Study, asked: u64) -> String {
         count(rows.map(|phase| phase.operations + phase.failures).sum())
     };
     format!(
-        "It used {} PUT ({}), {} GET ({}), {} DELETE, {} HEAD, {} LIST and {} other requests.",
+        "It used {} PUT ({}), {} GET ({}), {} DELETE, {} HEAD, {} LIST, {} uploads in parts and {} other requests.",
         count(answers[0]),
         bytes(moved[0]),
         count(answers[1]),
@@ -357,6 +404,7 @@ pub(super) fn used(study: &Study, asked: u64) -> String {
         count(answers[2]),
         others("head-4k"),
         others("list"),
+        others("put-parts"),
         count(asked)
     )
 }
@@ -384,8 +432,8 @@ mod tests {
     #[test]
     fn a_budget_without_a_request_for_each_object_is_refused() {
         let refused = check_budget(&ObjectOptions { requests_max: 100, ..OPTIONS }).unwrap_err();
-        assert!(refused.next.is_some_and(|next| next.contains("--budget 6144")), "{}", refused.what);
+        assert!(refused.next.is_some_and(|next| next.contains("--budget 6656")), "{}", refused.what);
         assert!(check_budget(&OPTIONS).is_ok());
-        assert!(estimate(&OPTIONS).contains("584 objects"), "{}", estimate(&OPTIONS));
+        assert!(estimate(&OPTIONS).contains("592 objects"), "{}", estimate(&OPTIONS));
     }
 }

@@ -86,7 +86,7 @@ impl Bucket {
     }
 
     /// The sentence for an answer that is no success.
-    fn refused(&self, what: &str, reply: &ObjectReply) -> Problem {
+    pub(super) fn refused(&self, what: &str, reply: &ObjectReply) -> Problem {
         let code = error_code(&reply.body).map(|code| format!(" {code}")).unwrap_or_default();
         let problem =
             Problem::new(format!("{}: the server refuses {what}: HTTP {}{code}", self.store.url, reply.status));
@@ -223,12 +223,13 @@ impl Bucket {
         let is_ours = |key: &String| key.strip_prefix(folder).is_some_and(|own| is_on(list, own));
         let (ours, others): (Vec<String>, Vec<String>) =
             found.into_iter().filter(|key| *key != marker).partition(is_ours);
+        let uploads_left = self.abort_uploads(folder, list, watcher)?;
         for key in ours.iter().chain([&marker]) {
             self.looks(watcher);
             self.delete(key)?;
         }
         let length = |key: &String| key.rsplit('_').next().and_then(|digits| digits.parse::<u64>().ok());
-        Ok(Removed { objects: ours.len() as u64, bytes: ours.iter().filter_map(length).sum(), others })
+        Ok(Removed { objects: ours.len() as u64, bytes: ours.iter().filter_map(length).sum(), others, uploads_left })
     }
 }
 
@@ -238,6 +239,8 @@ pub(super) struct Removed {
     pub(super) bytes: u64,
     /// Keys in its folder that are on no list of ours.
     pub(super) others: Vec<String>,
+    /// Why uploads in parts may be left.
+    pub(super) uploads_left: Option<String>,
 }
 
 /// The objects of a running question.
