@@ -275,12 +275,13 @@ impl<'r> Row<'r> {
         self.workers.iter().flat_map(|worker| worker.directions.iter())
     }
 
+    /// Requests are counted at their completion, as the answer's table counts them.
     pub(crate) fn done(&self, direction: Transfer) -> DirectionTotals {
-        let of_it = self.directions().filter(|(other, _)| *other == direction.into());
-        of_it.map(|(_, one)| one).fold(DirectionTotals::default(), |sum, one| DirectionTotals {
-            bytes: sum.bytes.saturating_add(one.bytes),
-            ios: sum.ios.saturating_add(one.ios),
-            runtime_ms: sum.runtime_ms.max(one.runtime_ms),
+        let direction = direction.into();
+        self.workers.iter().fold(DirectionTotals::default(), |sum, worker| DirectionTotals {
+            bytes: sum.bytes.saturating_add(worker.directions[direction].bytes),
+            ios: sum.ios.saturating_add(worker.completed_ios(direction)),
+            runtime_ms: sum.runtime_ms.max(worker.directions[direction].runtime_ms),
         })
     }
 

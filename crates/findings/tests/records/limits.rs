@@ -113,6 +113,11 @@ fn a_limit_of_the_control_group_goes_before_the_layers_below() {
     assert_eq!(limit.limiter, Limiter::IoThrottle);
     let evidence = "104,858 I/Os per second, 101 % of what it allows (vda (254:0) riops=104000 in io.max, or blkio.throttle of version 1)";
     assert_eq!(limit.evidence.to_string(), evidence);
+    // After a ramp more requests complete than begin: they count as in the table.
+    let read = &mut record.jobs[0].directions.read;
+    read.clat.moments.count = read.ios;
+    read.ios -= 20;
+    assert_eq!(of_run(&record).unwrap().evidence.to_string(), evidence);
     group(&mut record, "vda (254:0) riops=300000");
     assert_eq!(limiter(&record), Some(Limiter::Device), "far from it");
     // Each request of the run was split into three for the device.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{Finding, Lane, PhaseRecord, Row, Trust};
 use crate::evidence::Ledger;
 use crate::record::{DirectionRecord, JobRecord, Latency, RunRecord};
-use crate::{Direction, PerDirection, RANKS_APART};
+use crate::{Direction, RANKS_APART};
 
 /// One run of one pattern on one target, or one report row of a fio command line.
 pub struct Repeat<'a> {
@@ -164,16 +164,20 @@ impl JobRecord {
     /// Counts requests at their completion. fio counts requests at their issue but bytes at their completion; after a
     /// ramp the two differ by the requests in flight at its end.
     pub(super) fn count_what_completed(&mut self) {
-        let in_flight = u64::from(self.setup.depth) * u64::from(self.members.max(1));
-        let PerDirection { read, write, trim } = &mut self.directions;
-        for direction in [read, write, trim] {
-            // Either all completed requests were timed, or none; with any other difference, the count means something
-            // else.
-            let timed = direction.clat.moments.count;
-            if direction.ios.abs_diff(timed) <= in_flight && timed > 0 {
-                direction.ios = timed;
-            }
+        let completed = Direction::ALL.map(|direction| self.completed_ios(direction));
+        for (direction, ios) in Direction::ALL.into_iter().zip(completed) {
+            self.directions[direction].ios = ios;
         }
+    }
+
+    /// The requests that completed in the measured time.
+    pub fn completed_ios(&self, direction: Direction) -> u64 {
+        let in_flight = u64::from(self.setup.depth) * u64::from(self.members.max(1));
+        let direction = &self.directions[direction];
+        // Either all completed requests were timed, or none; with any other difference, the count means something
+        // else.
+        let timed = direction.clat.moments.count;
+        if direction.ios.abs_diff(timed) <= in_flight && timed > 0 { timed } else { direction.ios }
     }
 }
 
