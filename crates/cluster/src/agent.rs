@@ -328,12 +328,13 @@ impl<T: Transport> Agent<T> {
         if !self.is_first() {
             return self.send_up(&Message::Reached(reached));
         }
-        let Reached { order, round, seen, files, bytes, records, lost } = reached;
+        let Reached { order, round, seen, files, bytes, most, records, lost } = reached;
         let body = match round {
             Round::Agreed => Body::Agreement(seen.agreement(&self.seats)),
             Round::Made => Body::Files(files),
             Round::Filled => Body::Filled(bytes),
             Round::LaidOut => Body::Go,
+            Round::Worn => Body::Most(most),
             Round::Begins(_) => {
                 let levels = tree::levels(self.transport.ranks());
                 Body::At(self.clock.now_ns() + START_NS + LEVEL_NS * levels)

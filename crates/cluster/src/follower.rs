@@ -25,13 +25,13 @@ pub fn follow(link: &Arc<Link>, version: &str, bounds: Bounds) {
     // Without the watch, a signal ends this process at once, which its agent reports.
     let _signals = SignalWatch::begin(Arc::clone(&study));
     let mut directories: Vec<String> = Vec::new();
-    let mut files = None;
+    let mut files = Files::new();
     while let Some(mut order) = link.next_order() {
         directories.extend(order.directory.clone().filter(|directory| !directories.contains(directory)));
         let done = match (order.task.take(), &order.directory) {
             (Some(Task::Phase(phase)), Some(base)) => take_phase(phase, base, link, version, &study, &mut files),
             (Some(Task::Clear), Some(base)) => {
-                files = None;
+                files.clear();
                 remove_own(&written::path(base), link.rank(), &study);
                 link.meet(link.at(Round::Recorded));
                 Ok(())
@@ -90,8 +90,8 @@ const STACK_BYTES: usize = 512 * 1024;
 /// Interval at which the progress of a removal is checked.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The directory of a question, and its small files.
-type Files = Option<(String, Suite)>;
+/// The directory of a question, and small files in it: several if it asks with different options.
+type Files = Vec<(String, Suite)>;
 
 /// Takes part in a phase of operations on small files.
 ///
@@ -107,14 +107,15 @@ fn take_phase(
 ) -> Result<(), String> {
     let phase = order.phase().ok_or("it knows no such phase")?;
     let sentence = |problem: Problem| problem.what;
-    let (_, suite) = match files.take().filter(|(known, _)| known == base) {
-        Some(known) => files.insert(known),
-        None => {
-            let place = make_own(&written::path(base), link.rank())?;
-            let suite = Suite::new(&place, order.options, link.role(), &mut |_| ()).map_err(sentence)?;
-            files.insert((base.to_owned(), suite))
-        }
-    };
+    files.retain(|(known, _)| known == base);
+    let known = files.iter().position(|(_, suite)| order.is_for(suite));
+    let at = known.unwrap_or(files.len());
+    if known.is_none() {
+        let place = make_own(&written::path(base), link.rank())?;
+        let suite = Suite::new(&place, order.options, link.role(), &mut |_| ()).map_err(sentence)?;
+        files.push((base.to_owned(), suite));
+    }
+    let (_, suite) = &mut files[at];
     let node = suite.node();
     // The first rank reports the reason.
     link.agree_on(Ok(node.clone())).map_err(|_| String::new())?;
@@ -133,7 +134,7 @@ impl Observer for Silent {}
 /// # Errors
 /// A sentence, if this rank cannot run it. Errors of its jobs are in its record.
 fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Control>) -> Result<(), String> {
-    let RankOrder { words, mut answers, seed, directory, .. } = order;
+    let RankOrder { words, mut answers, seed, directory, wears_out, .. } = order;
     let Outcome::Run(request) = fsdyno_job::parse_command_line(&words, &mut answers) else {
         return Err("it reads the command line in another way".to_owned());
     };
@@ -164,7 +165,8 @@ fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Cont
         link.lay_out_part(&ready, &control);
         planned = plan()?;
     }
-    let conditions = Conditions { version, control, stop_rule: StopRule::AsWritten };
+    let stop_rule = if wears_out { StopRule::WearOut } else { StopRule::AsWritten };
+    let conditions = Conditions { version, control, stop_rule };
     planned.identify_storages().run(conditions, &mut Silent);
     Ok(())
 }

@@ -48,6 +48,8 @@ pub struct Link {
     shared: AtomicBool,
     /// Whether each rank reads what its partner wrote.
     shift: AtomicBool,
+    /// Whether the runs wear out.
+    wears_out: AtomicBool,
     /// The directory of the question that the present order belongs to.
     directory: Mutex<Option<PathBuf>>,
     /// When the first stage of the present order began, ns, and the stages so far.
@@ -99,6 +101,7 @@ impl Link {
             running: AtomicU32::new(ranks),
             shared: AtomicBool::new(false),
             shift: AtomicBool::new(false),
+            wears_out: AtomicBool::new(false),
             directory: Mutex::new(None),
             spans: Mutex::default(),
             agreed: Mutex::new((0, Ok(Vec::new()))),
@@ -150,6 +153,11 @@ impl Link {
     /// Makes each rank read what its partner wrote, so that no client's cache can answer.
     pub fn shift(&self) {
         self.shift.store(true, Ordering::Relaxed);
+    }
+
+    /// Sets whether each rank of the next runs goes on after its runtime up to what the others have done.
+    pub fn wear_out(&self, wears_out: bool) {
+        self.wears_out.store(wears_out, Ordering::Relaxed);
     }
 
     /// The next line to run; `None`: there are no more.
@@ -291,7 +299,9 @@ impl Link {
         let proof = if run.directory.is_none() { Proof::make(run) } else { Proof::here() };
         lock(&self.proof).clone_from(&proof);
         let (seed, task) = (run.seed, None);
-        let order = RankOrder { number, ranks, words, answers, seed, shift, partners, directory, task, proof };
+        let wears_out = self.wears_out.load(Ordering::Relaxed);
+        let order =
+            RankOrder { number, ranks, words, answers, seed, shift, wears_out, partners, directory, task, proof };
         self.say(&Message::RankOrder(Box::new(order)));
         Ok(())
     }
@@ -308,6 +318,7 @@ impl Link {
             answers: Answers::default(),
             seed: 0,
             shift: self.shift.load(Ordering::Relaxed),
+            wears_out: false,
             partners: Vec::new(),
             directory: Some(fsdyno_job::bytes::shown(directory)),
             task: Some(task),
@@ -413,6 +424,9 @@ impl OtherRanks for Link {
         match &*lock(&self.directory) {
             Some(base) => {
                 let below = path.strip_prefix(directory_of(base, self.rank)).ok()?;
+                if below == Path::new(SHARED_FILE) {
+                    return None;
+                }
                 Some(directory_of(base, lock(&self.partners).ranks[0]).join(below))
             }
             None => {
@@ -420,6 +434,22 @@ impl OtherRanks for Link {
                 let rest = path.file_name()?.to_str()?.strip_prefix(&own)?;
                 Some(path.with_file_name(format!("{}.{rest}", self.seat.partner_file_name)))
             }
+        }
+    }
+
+    fn part(&self, reads: bool) -> u32 {
+        match (lock(&self.directory).is_some(), reads && self.shift.load(Ordering::Relaxed)) {
+            // On a command line clones alone have parts, as in fio.
+            (false, _) => 0,
+            (true, true) => lock(&self.partners).ranks[0],
+            (true, false) => self.rank,
+        }
+    }
+
+    fn wear_out(&self, done: u64) -> u64 {
+        match self.meet(Reached { most: done, ..self.at(Round::Worn) }) {
+            Some(Body::Most(most)) => most,
+            _ => done,
         }
     }
 

@@ -95,6 +95,8 @@ pub(crate) struct RankOrder {
     pub(crate) seed: u64,
     /// Whether each rank reads what its partner wrote.
     pub(crate) shift: bool,
+    /// Whether each rank goes on after its runtime up to what the others have done.
+    pub(crate) wears_out: bool,
     /// The partners of the branch's ranks, if not all ranks run it; otherwise those of the seats apply.
     pub(crate) partners: Vec<(u32, Partners)>,
     /// The directory of a question; each rank but the first has a subdirectory.
@@ -127,6 +129,8 @@ pub(crate) enum Round {
     LaidOut,
     /// The workers of this stage are ready.
     Begins(u32),
+    /// The time of a run that wears out is over.
+    Worn,
     /// The run is over and recorded.
     Recorded,
 }
@@ -142,6 +146,8 @@ pub(crate) struct Reached {
     pub(crate) files: Vec<(PathBuf, u64)>,
     /// With `Filled`: bytes that other ranks than the first have filled.
     pub(crate) bytes: u64,
+    /// With `Worn`: the most requests that a rank has done.
+    pub(crate) most: u64,
     /// The records of the branch's ranks, at the end of the run.
     #[serde(skip)]
     pub(crate) records: Records,
@@ -152,7 +158,7 @@ pub(crate) struct Reached {
 impl Reached {
     pub(crate) fn new(order: u32, round: Round) -> Reached {
         let (seen, records) = (Views::default(), Records::default());
-        Reached { order, round, seen, files: Vec::new(), bytes: 0, records, lost: Vec::new() }
+        Reached { order, round, seen, files: Vec::new(), bytes: 0, most: 0, records, lost: Vec::new() }
     }
 }
 
@@ -246,6 +252,8 @@ pub(crate) enum Body {
     Files(Vec<(PathBuf, u64)>),
     /// Of `Filled`: the bytes.
     Filled(u64),
+    /// Of `Worn`: the most requests that a rank has done.
+    Most(u64),
     /// Of `Begins`: the start, ns by the first rank's clock; for a worker by its own.
     At(u64),
     /// Of `Recorded`, for the first rank's worker: some of the records; more messages follow.

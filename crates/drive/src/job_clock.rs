@@ -95,6 +95,12 @@ impl JobClock {
         self
     }
 
+    /// Takes the time limit away.
+    pub fn lift_limit(&mut self, now_ns: u64) {
+        (self.runtime_ns, self.end_ns) = (0, None);
+        self.plan_next(now_ns);
+    }
+
     /// Whether the ramp is not over: what is counted now will not be reported.
     pub fn in_ramp(&self) -> bool {
         self.ramp_end.is_some()

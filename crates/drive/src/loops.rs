@@ -294,6 +294,15 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
         self.parts.progress.failed_writes.clear();
     }
 
+    fn go_on(&mut self, requests: u64) {
+        if E::SYNCHRONOUS {
+            // The only slot was lost with the request that ended the phase.
+            self.slots.reclaim();
+        }
+        self.counted = self.cursor;
+        self.parts.generator.go_on(requests, &mut self.block, self.cursor);
+    }
+
     fn parts(&mut self) -> &mut LoopParts<'run> {
         &mut self.parts
     }

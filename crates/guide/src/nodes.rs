@@ -33,6 +33,9 @@ pub trait Nodes {
         watcher: &mut dyn Watcher,
     ) -> Result<RunRecord, Problem>;
 
+    /// From now on, jobs that only read use the data of another node.
+    fn shift(&mut self) {}
+
     /// The role of this machine among them.
     fn role(&self) -> NodeRole {
         NodeRole::ALONE

@@ -14,9 +14,14 @@ use crate::requests::{Requests, Timing, duration};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, groups, turns};
 use crate::work_directory::{SpaceNeeds, WorkDirectory};
+use segments::Segments;
 
+mod io500;
 mod knee;
+mod segments;
 mod steps;
+
+pub use io500::{Io500Options, STONEWALL_S, io500};
 
 pub use steps::Steps;
 
@@ -33,6 +38,10 @@ pub struct ScaleOptions {
     pub iodepth: u32,
     /// Whether all nodes use one file.
     pub shared: bool,
+    /// Bytes of a node's block in each segment of the file that all nodes use in sequential order; `None`: as a request.
+    pub block_bytes: Option<u64>,
+    /// Whether each node goes on after its time until it has done as much as the one that has done most.
+    pub wear_out: bool,
     /// Measuring time of a step over all its turns, s.
     pub runtime_s: u32,
     /// Bytes of each node's file; `None`: fitted to space, memory and speed.
@@ -57,13 +66,7 @@ pub fn scale(
     }
     let groups = groups(&options.accesses, &options.block_sizes)?;
     groups.iter().try_for_each(Requests::check_of_files)?;
-    if let Some(group) = groups.iter().find(|group| options.shared && !group.access.starts_with("rand")) {
-        let text =
-            format!("--shared is for random access: with {} all nodes would use the same bytes at once", group.access);
-        return Err(
-            Problem::new(text).with_next("add --rw=randread, or leave --shared out: each node then has its own file")
-        );
-    }
+    segments::check(options, &groups)?;
     let mut study_run = StudyRun::begin(Question::Scale, std::slice::from_ref(place), caller);
     let size_bytes = question_file::largest(&mut study_run, &place.path, options.size_bytes, FILE_BYTES);
     check_blocks(&groups, size_bytes)?;
@@ -73,7 +76,7 @@ pub fn scale(
     announce(&mut study_run, options, groups.len() * options.nodes.list().len());
     let file = job_path(&work.file(if options.shared { SHARED_FILE } else { "scale.dat" }));
     let site = Site { io_mode: &io_mode, file: &file, work: &work };
-    let filled = fill_files(&mut study_run, options, nodes, site, size_bytes)?;
+    let filled = fill_files(&mut study_run, options, &groups, nodes, (site, size_bytes))?;
     if filled > 0 {
         check_blocks(&groups, filled)?;
         take_steps(&mut study_run, options, &groups, nodes, (site, filled))?;
@@ -115,7 +118,7 @@ fn announce(study_run: &mut StudyRun<'_>, options: &ScaleOptions, steps: usize) 
     );
     study_run.watcher.outline(&outline);
     let files = match options.shared {
-        true => "All nodes use one file, each in a random order of its own,",
+        true => "All nodes use one file, each in a random order of its own or its own blocks,",
         false => "Each node has a file of its own",
     };
     let text = format!(
@@ -125,17 +128,23 @@ fn announce(study_run: &mut StudyRun<'_>, options: &ScaleOptions, steps: usize) 
     study_run.note("turns", Severity::Info, text);
 }
 
-/// Each node fills its own file, or the first one the file of all. Returns the bytes that each node may read from now on, 0 if one of them has none.
+/// Each node fills its own file, or its own blocks of the file of all. If all requests to that are random, the first node
+/// fills it. Returns the bytes that each node may read from now on, 0 if one of them has none.
 fn fill_files(
     study_run: &mut StudyRun<'_>,
     options: &ScaleOptions,
+    groups: &[Requests],
     nodes: &mut dyn Nodes,
-    site: Site<'_>,
-    size_bytes: u64,
+    (site, size_bytes): (Site<'_>, u64),
 ) -> Result<u64, Problem> {
     let limit_s = if options.size_bytes.is_some() { None } else { Some(FILL_S) };
-    let row = question_file::row(site.io_mode, site.file, size_bytes, limit_s);
-    let fillers = if options.shared { 1 } else { options.nodes.most() };
+    let mut row = question_file::row(site.io_mode, site.file, size_bytes, limit_s);
+    let segments = groups.iter().find_map(|group| Segments::of(options, group));
+    let fillers = if options.shared && segments.is_none() { 1 } else { options.nodes.most() };
+    if let Some(segments) = segments {
+        row.command.extend(segments.words(fillers, size_bytes));
+        row.command.push(format!("--bs={}", segments.transfer_bytes));
+    }
     let row = study_run.run_row_on(nodes, fillers, row, StopRule::AsWritten, site.work)?;
     let record = study_run.study.rows[row].run.as_ref();
     let jobs = || record.into_iter().flat_map(|run| &run.jobs);
@@ -162,6 +171,7 @@ fn take_steps(
     let turns = turns(options.runtime_s);
     let timing = Timing::of_runtime(options.runtime_s).split(turns);
     let (steps, engine) = (options.nodes.list(), site.io_mode.words());
+    let stop_rule = if options.wear_out { StopRule::WearOut } else { StopRule::AsWritten };
     for group in groups {
         for round in 0..turns {
             for step in order_of_round(round, steps.len()) {
@@ -179,12 +189,14 @@ fn take_steps(
                     requests_max: 0,
                 };
                 let mut command = group.line(&pattern, filled, timing, options.iodepth);
-                if options.shared {
+                if let Some(segments) = Segments::of(options, group) {
+                    command.extend(segments.words(count, size_bytes));
+                } else if options.shared {
                     // With fio's fixed seed all nodes would read the same offsets, and the server's memory would answer.
                     command.push("--randrepeat=0".to_owned());
                 }
                 let row = planned_row(0, &pattern, &title, round, command);
-                study_run.run_row_on(nodes, count, row, StopRule::AsWritten, site.work)?;
+                study_run.run_row_on(nodes, count, row, stop_rule, site.work)?;
             }
         }
     }

@@ -4,6 +4,7 @@
 use fsdyno_os::caches::{SWITCH, may_be_dropped};
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_results::{Question, Severity, Study};
+use fsdyno_text::quantity::count;
 
 use crate::Problem;
 use crate::nodes::{Nodes, ThisMachine};
@@ -24,10 +25,11 @@ mod suite;
 
 pub use fsdyno_run::metadata::phase_counters::PhaseCounters;
 pub use node_role::NodeRole;
-pub use options::{DEPTH_MAX, FILES_MAX, SIZE_BYTES_MAX, SmallFilesOptions, THREADS_MAX};
+pub use options::{BRANCH_MAX, DEPTH_MAX, FILES_MAX, SIZE_BYTES_MAX, SmallFilesOptions, THREADS_MAX};
 pub use phase_on_nodes::PhaseOrder;
+pub(crate) use phases::named;
 pub use phases::{Phase, WholeFile, of_whole_files};
-use rows::Rows;
+pub(crate) use rows::Rows;
 pub use rows::judge_passes;
 pub use suite::{PhaseResult, Suite};
 
@@ -50,6 +52,10 @@ pub fn smallfiles(
 ) -> Result<Study, Problem> {
     if options.drop_caches {
         check_drop()?;
+    }
+    if options.files > FILES_MAX {
+        let text = format!("{} files are more than {}", count(options.files.into()), count(FILES_MAX.into()));
+        return Err(Problem::new(text).with_next("use a smaller --files-per-dir, --branch or --depth"));
     }
     let role = nodes.role();
     if options.literal && role.ranks > 1 {

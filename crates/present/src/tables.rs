@@ -58,7 +58,7 @@ fn shown(study: &Study, form: Form) -> String {
         Question::Time => time::how_measured(&headline, form),
         Question::Sweep => sweep::tables(study, form),
         Question::Curve => curve::tables(study, form),
-        Question::Scale => scale::tables(study, form),
+        Question::Scale if study.rows.iter().any(|row| row.numbered("n").is_some()) => scale::tables(study, form),
         Question::Check => check::answers(study, form),
         Question::SmallFiles => smallfiles::tables(study, form),
         // The plain table of rows fits any runs.

@@ -91,7 +91,10 @@ pub(crate) fn conduct(
     ));
     let gate = StartGate::default();
     let guard = Guard::default();
-    let shared = Arc::new(Shared { plan, cells, control, gate, guard, flows, locks, logs, events: Mutex::new(sender) });
+    let wears_out = heading.stop_rule == StopRule::WearOut && plan.workers.len() == 1;
+    let events_of_workers = Mutex::new(sender);
+    let shared = Shared { plan, cells, control, gate, guard, flows, locks, logs, wears_out, events: events_of_workers };
+    let shared = Arc::new(shared);
     let mut conductor = Conductor::new(shared, heading, events, observer);
     conductor.logs = writer;
     conductor.run()

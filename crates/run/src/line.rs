@@ -194,7 +194,8 @@ impl Ready<'_> {
             plan.read_from(other_ranks);
         }
         // With several ranks, none may end before the others.
-        let stop_rule = if agreed.is_some() { StopRule::AsWritten } else { conditions.stop_rule };
+        let settles = matches!(conditions.stop_rule, StopRule::Settled { .. });
+        let stop_rule = if settles && agreed.is_some() { StopRule::AsWritten } else { conditions.stop_rule };
         if stop_rule != conditions.stop_rule {
             plan.notes.push(Note::new("not-settled", Severity::Info, WHOLE_RUNTIME));
         }

@@ -47,6 +47,9 @@ pub struct Task {
     pub threads: u32,
     /// Time limit, ns; `None`: no limit.
     pub limit_ns: Option<u64>,
+    /// Whether each rank goes on after the time limit until it has done as many items as the rank that has done most. It
+    /// is for one worker.
+    pub wears_out: bool,
     /// Extra time before an operation counts as stuck, because it moves or lists much, ns.
     pub more_ns: u64,
     /// Ends the task, and has the timeouts for what does not answer.

@@ -35,6 +35,11 @@ pub trait OtherRanks: Debug + Send + Sync {
     fn ended(&self, stage: u32, began_ns: u64, ended_ns: u64);
     /// The path at which a job that only reads finds the data of this file; `None`: at its own.
     fn read_from(&self, path: &Path) -> Option<PathBuf>;
+    /// The rank whose part of a file that all ranks use this one uses (`offset_increment`); `reads`: the job only reads.
+    fn part(&self, reads: bool) -> u32;
+    /// The time of a phase that wears out is over, and this rank has done this number of requests or operations;
+    /// returns the largest number of a rank.
+    fn wear_out(&self, done: u64) -> u64;
     /// Merges the records of all ranks that have one; a rank other than the first gets its own back.
     fn gather(&self, own: RunRecord) -> RunRecord;
     /// All other ranks remove what they have made in the directory of a question, at the same time.

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::other_ranks::OtherRanks;
 use fsdyno_drive::Queueing;
-use fsdyno_job::{Direction, EngineName, Job, PerDirection, Seed, Unified};
+use fsdyno_job::{Amount, Direction, EngineName, Job, PerDirection, Seed, Unified};
 use fsdyno_os::errno::EIO;
 use fsdyno_os::files::{Directory, Reach};
 use fsdyno_probe::{FileKind, HostFacts};
@@ -212,12 +212,18 @@ impl Plan {
         Ok(())
     }
 
-    /// Redirects jobs that only read to the data of other ranks; the layout stays the same.
+    /// Redirects jobs that only read to the data of other ranks, and jobs with parts of a file (`offset_increment`) to the
+    /// part of a rank; the layout stays the same.
     pub(crate) fn read_from(&mut self, other_ranks: &dyn OtherRanks) {
-        let reads = |worker: &&mut WorkerPlan| !worker.job.pattern.access.modifies();
-        for file in self.workers.iter_mut().filter(reads).flat_map(|worker| &mut worker.files) {
-            if let Some(path) = other_ranks.read_from(&file.path) {
-                file.path = path.into();
+        for worker in &mut self.workers {
+            let reads = !worker.job.pattern.access.modifies();
+            for file in worker.files.iter_mut().filter(|_| reads) {
+                if let Some(path) = other_ranks.read_from(&file.path) {
+                    file.path = path.into();
+                }
+            }
+            if let Amount::Bytes(part @ 1..) = worker.job.files.offset_increment {
+                worker.begin_later(part.saturating_mul(other_ranks.part(reads).into()));
             }
         }
     }
@@ -236,6 +242,16 @@ impl WorkerPlan {
     /// The seeds of its random streams, in fio's order.
     pub fn random_seeds(&self) -> [u64; 24] {
         fsdyno_workload::random_seeds(self.workload.seed, self.thread_number)
+    }
+
+    /// Moves the first byte that it uses of each file; the last one stays.
+    fn begin_later(&mut self, bytes: u64) {
+        let later = |start: &mut u64, length: &mut u64| {
+            *start = start.saturating_add(bytes);
+            *length = length.saturating_sub(bytes);
+        };
+        self.files.iter_mut().for_each(|file| later(&mut file.start, &mut file.length));
+        self.workload.files.iter_mut().for_each(|file| later(&mut file.start, &mut file.length));
     }
 
     /// How many of its files are open at a time.

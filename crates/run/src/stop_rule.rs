@@ -11,6 +11,9 @@ pub enum StopRule {
     /// As the line says.
     #[default]
     AsWritten,
+    /// At the line's runtime each rank stops, and then goes on until it has done as much as the rank that has done most.
+    /// It is for lines of one job.
+    WearOut,
     /// At the line's runtime at the latest, and earlier if the rate has settled: the last windows agree with their
     /// median.
     Settled {

@@ -11,6 +11,7 @@ mod refused;
 mod removal;
 mod sentences;
 mod start_delay;
+mod wear_out;
 mod work;
 mod zones;
 
@@ -327,7 +328,7 @@ impl<'run> Worker<'run> for Task<'run> {
             () if self.stopped_before => Ended::Stopped,
             () => {
                 shrink_stack(self.shared);
-                work.run()
+                wear_out::run_to_end(self.shared, work)
             }
         };
         self.end = Some(finish(self.plan, &self.shared.plan, work, ended, self.verifiable));

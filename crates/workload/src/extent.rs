@@ -73,6 +73,13 @@ impl Extent {
         (self.time_based, self.ios) = (false, 0);
     }
 
+    /// Allows this number of further requests, however many bytes were issued: at their ends the files start over.
+    pub(crate) fn allow(&mut self, requests: u64) {
+        (self.time_based, self.starts_over) = (false, true);
+        (self.asked, self.bytes) = (u64::MAX, u64::MAX);
+        self.ios = self.issued_ios.saturating_add(requests);
+    }
+
     /// Whether no further request follows before the files start over.
     pub(crate) fn pass_is_over(&self) -> bool {
         self.issued_bytes - self.bytes_before >= self.pass_bytes

@@ -140,6 +140,11 @@ impl General {
         self.extent.end();
     }
 
+    /// From now on, makes only this number of requests.
+    pub(crate) fn allow(&mut self, requests: u64) {
+        self.extent.allow(requests);
+    }
+
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
         block.len = 0;
         if self.backlog.is_some() && block.numbers.is_none() {

@@ -152,6 +152,18 @@ impl Generator {
         }
     }
 
+    /// Allows this number of further requests, where a workload and no log makes them. Those of `block` from index `next` on
+    /// have not started, and come first.
+    pub fn go_on(&mut self, requests: u64, block: &mut Block, next: usize) {
+        let kept = ((block.len - next) as u64).min(requests);
+        block.len = next + kept as usize;
+        match &mut self.source {
+            Source::Plain(plain) => plain.extent.allow(requests - kept),
+            Source::General(general) => general.allow(requests - kept),
+            Source::Replay(_) | Source::Recorded(_) | Source::Unverified(_) | Source::Steps(_) => {}
+        }
+    }
+
     /// Fills the block with up to 64 requests, never across the end of a pass.
     pub fn refill(&mut self, block: &mut Block) -> Refill {
         block.len = 0;

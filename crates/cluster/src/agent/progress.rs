@@ -16,6 +16,7 @@ pub(super) struct Progress {
     seen: Views,
     files: Vec<(PathBuf, u64)>,
     bytes: u64,
+    most: u64,
     records: Records,
     lost: Vec<Lost>,
 }
@@ -24,8 +25,8 @@ impl Progress {
     /// The state before the first order.
     pub(super) fn new(children: usize) -> Progress {
         let reached = vec![None; children + 1];
-        let (seen, records) = (Views::default(), Records::default());
-        Progress { order: 0, reached, told: None, seen, files: Vec::new(), bytes: 0, records, lost: Vec::new() }
+        let (seen, records, files, lost) = (Views::default(), Records::default(), Vec::new(), Vec::new());
+        Progress { order: 0, reached, told: None, seen, files, bytes: 0, most: 0, records, lost }
     }
 
     pub(super) fn begin(&mut self, order: u32) {
@@ -43,7 +44,7 @@ impl Progress {
 
     /// A source has reached a round. Returns the round that the whole branch has reached, if that is new.
     pub(super) fn reach(&mut self, source: usize, reached: Reached) -> Option<Reached> {
-        let Reached { order, round, seen, files, bytes, records, lost } = reached;
+        let Reached { order, round, seen, files, bytes, most, records, lost } = reached;
         if order != self.order || self.reached[source] >= Some(round) {
             return None;
         }
@@ -51,6 +52,7 @@ impl Progress {
         self.seen.extend(seen);
         self.files.extend(files);
         self.bytes += bytes;
+        self.most = self.most.max(most);
         self.records.extend(records);
         self.lost.extend(lost);
         let round = self.reached.iter().copied().min().flatten()?;
@@ -62,6 +64,7 @@ impl Progress {
             seen: std::mem::take(&mut self.seen),
             files: std::mem::take(&mut self.files),
             bytes: std::mem::take(&mut self.bytes),
+            most: std::mem::take(&mut self.most),
             ..Reached::new(self.order, round)
         };
         if round < Round::Recorded {
@@ -81,6 +84,16 @@ mod tests {
 
     fn round(reached: Option<Reached>) -> Option<Round> {
         reached.map(|reached| reached.round)
+    }
+
+    #[test]
+    fn the_most_of_a_branch_wears_out_and_a_lost_rank_is_not_waited_for() {
+        let mut progress = Progress::new(2);
+        progress.begin(1);
+        let worn = |most| Reached { most, ..at(Round::Worn) };
+        assert!(progress.reach(0, worn(40)).is_none() && progress.reach(1, worn(70)).is_none());
+        let all = progress.reach(2, at(Round::Recorded)).expect("two have worn out, and one is lost");
+        assert_eq!((all.round, all.most), (Round::Worn, 70));
     }
 
     #[test]

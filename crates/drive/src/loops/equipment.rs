@@ -27,6 +27,8 @@ pub trait Loop<'run> {
     fn run(&mut self) -> Ended;
     /// Prepares the next phase, after the caller has changed the parts; nothing is in flight.
     fn next_phase(&mut self);
+    /// Lets the same phase go on, after its end, by this number of requests.
+    fn go_on(&mut self, requests: u64);
     /// The parts that the loop works with.
     fn parts(&mut self) -> &mut LoopParts<'run>;
     /// The current time on the worker's clock.

@@ -22,7 +22,9 @@ impl<E: Engine> Drive<'_, E> {
         // Batches are formed from all completions that were reaped. A single request is replaced as soon as its
         // completion is known, so that the iodepth stays as asked for.
         let replace_each = queueing.batch == 1 && queueing.depth_low >= queueing.depth;
-        self.next_block::<TIMED, GOVERNED>()?;
+        if self.cursor == self.block.len {
+            self.next_block::<TIMED, GOVERNED>()?;
+        }
         loop {
             while self.slots.in_flight() < if GOVERNED { self.depth } else { queueing.depth } {
                 if self.cursor == self.block.len {

@@ -30,7 +30,10 @@ impl<E: Engine> Drive<'_, E> {
     pub(super) fn work_synchronously<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Step<Infallible> {
         let mut slot = self.slots.take().expect("a synchronous worker has one slot");
         loop {
-            self.next_block::<TIMED, GOVERNED>()?;
+            // A phase that goes on has a block that is not done.
+            if self.cursor == self.block.len {
+                self.next_block::<TIMED, GOVERNED>()?;
+            }
             if TIMED {
                 slot = self.block_part::<true, GOVERNED>(slot, self.block.len)?;
             } else {

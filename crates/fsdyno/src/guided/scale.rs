@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use fsdyno_guide::Problem;
 use fsdyno_guide::requests::{access, block_size};
-use fsdyno_guide::scale::{ScaleOptions, Steps, scale};
-use fsdyno_guide::study::Place;
+use fsdyno_guide::scale::{Io500Options, STONEWALL_S, ScaleOptions, Steps, scale};
+use fsdyno_guide::study::{Caller, Place};
 
-use fsdyno_results::Question;
+use fsdyno_results::{Question, Study};
 
-use super::answer::{AskedQuestion, FileOptions, Shared, answer};
+use super::answer::{AskedQuestion, FileOptions, Shared, answer, size};
 use crate::nodes::Nodes;
 
 /// The rate that several nodes reach together, and the number of nodes beyond which it does not grow.
@@ -35,9 +36,20 @@ pub(crate) struct Scale {
     /// Requests in flight on each node.
     #[arg(long, value_name = "DEPTH", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     iodepth: u32,
-    /// All nodes use one file, each in a random order of its own, in place of a file each.
+    /// All nodes use one file in place of a file each: in a random order of its own each, or in segments by node.
     #[arg(long = "shared")]
     one_file: bool,
+    /// Bytes of a node's block in each segment of one file [default: as --bs].
+    #[arg(long, value_parser = size, requires = "one_file")]
+    block: Option<u64>,
+    /// Each node goes on after its time until it has done as much as the one that has done most.
+    #[arg(long)]
+    wear_out: bool,
+    /// Run the phases of IO500 with their published parameters on all nodes; --runtime is then the time after which writes
+    /// stop [300], and --size the most that each node writes in each phase of IOR.
+    #[arg(long, value_name = "TOOL", value_parser = ["io500"],
+          conflicts_with_all = ["nodes", "bs", "rw", "iodepth", "one_file", "wear_out"])]
+    like: Option<String>,
     #[command(flatten)]
     file: FileOptions,
     #[command(flatten)]
@@ -46,18 +58,40 @@ pub(crate) struct Scale {
 
 impl Scale {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
+        let place = Place::at(&self.path);
+        let asked = AskedQuestion::about(Question::Scale, &place, &self.path, command);
+        if self.like.is_some() {
+            let time_s = self.file.runtime.unwrap_or(STONEWALL_S);
+            let options = Io500Options { time_s, size_bytes: self.file.size, expected: self.file.expect };
+            return answer(&self.shared, asked, |caller| like_io500(&place, &options, caller));
+        }
         let options = ScaleOptions {
             nodes: self.nodes,
             block_sizes: self.bs,
             accesses: self.rw,
             iodepth: self.iodepth,
             shared: self.one_file,
+            block_bytes: self.block,
+            wear_out: self.wear_out,
             runtime_s: self.file.runtime_s(),
             size_bytes: self.file.size,
             expected: self.file.expect,
         };
-        let place = Place::at(&self.path);
-        let asked = AskedQuestion::about(Question::Scale, &place, &self.path, command);
         answer(&self.shared, asked, |caller| scale(&place, &options, &mut Nodes, caller))
     }
+}
+
+#[cfg(feature = "mpi")]
+fn like_io500(place: &Place, options: &Io500Options, caller: Caller<'_>) -> Result<Study, Problem> {
+    fsdyno_guide::scale::io500(place, options, &mut Nodes, caller)
+}
+
+/// A program without MPI has one node: it says how to start more, and does not contain the phases.
+#[cfg(not(feature = "mpi"))]
+fn like_io500(place: &Place, _: &Io500Options, _: Caller<'_>) -> Result<Study, Problem> {
+    let what = "more nodes are needed for the phases of IO500, and this program was built without MPI";
+    Err(Problem::new(what).with_next(format!(
+        "start a build for MPI on all of them: `mpirun -n 10 --hostfile HOSTS fsdyno-openmpi scale {} --like io500`",
+        place.path.display()
+    )))
 }

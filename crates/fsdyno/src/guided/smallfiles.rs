@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, value_parser};
-use fsdyno_guide::smallfiles::{DEPTH_MAX, FILES_MAX, SIZE_BYTES_MAX, SmallFilesOptions, THREADS_MAX, smallfiles};
+use fsdyno_guide::smallfiles::{
+    BRANCH_MAX, DEPTH_MAX, FILES_MAX, SIZE_BYTES_MAX, SmallFilesOptions, THREADS_MAX, smallfiles,
+};
 use fsdyno_guide::study::Place;
 
 use fsdyno_results::Question;
@@ -29,9 +31,15 @@ pub(crate) struct SmallFiles {
     /// Size of each file, such as 5 or 64k.
     #[arg(long, default_value = "5", value_parser = file_size)]
     size: u64,
-    /// Levels of directories for the files, with two directories in each level.
+    /// Levels of directories for the files.
     #[arg(long, default_value_t = 0, value_parser = value_parser!(u32).range(0..=i64::from(DEPTH_MAX)))]
     depth: u32,
+    /// Directories in each directory of these levels.
+    #[arg(long, value_name = "NUMBER", default_value_t = 2, value_parser = value_parser!(u32).range(1..=i64::from(BRANCH_MAX)))]
+    branch: u32,
+    /// Files of each directory that has files, in place of --files.
+    #[arg(long, value_name = "NUMBER", conflicts_with = "files", value_parser = value_parser!(u32).range(1..=i64::from(FILES_MAX)))]
+    files_per_dir: Option<u32>,
     /// Number of threads, all in the same directories.
     #[arg(long, default_value_t = 1, value_parser = value_parser!(u32).range(1..=i64::from(THREADS_MAX)))]
     threads: u32,
@@ -64,17 +72,23 @@ fn file_size(text: &str) -> Result<u64, String> {
 
 impl SmallFiles {
     pub(crate) fn run(self, command: Vec<String>) -> ExitCode {
-        let options = SmallFilesOptions {
+        let mut options = SmallFilesOptions {
             files: self.files,
             size_bytes: self.size,
             depth: self.depth,
+            branch: self.branch,
             threads: self.threads,
             limit_s: self.limit,
+            wear_out: false,
             literal: self.literal,
             shared: self.one_place,
             drop_caches: self.drop_caches,
             expected: self.expect,
         };
+        if let Some(each) = self.files_per_dir {
+            // More than the most files are refused below.
+            options.files = u32::try_from(options.leaves().saturating_mul(each.into())).unwrap_or(u32::MAX);
+        }
         let place = Place::at(&self.path);
         let asked = AskedQuestion::about(Question::SmallFiles, &place, &self.path, command);
         answer(&self.shared, asked, |caller| smallfiles(&place, &options, &mut Nodes, caller))

@@ -10,7 +10,7 @@ use fsdyno_guide::watch::Step;
 use fsdyno_guide::{Problem, Watcher};
 use fsdyno_job::Request;
 use fsdyno_results::RunRecord;
-use fsdyno_run::OtherRanks;
+use fsdyno_run::{OtherRanks, StopRule};
 
 static LINK: OnceLock<Arc<Link>> = OnceLock::new();
 
@@ -40,6 +40,10 @@ pub(crate) fn leave() {
 pub(crate) struct Ranks;
 
 impl Nodes for Ranks {
+    fn shift(&mut self) {
+        LINK.get().inspect(|link| link.shift());
+    }
+
     fn role(&self) -> NodeRole {
         LINK.get().map_or(NodeRole::ALONE, |link| link.role())
     }
@@ -70,7 +74,10 @@ impl Nodes for Ranks {
         step: &Step,
         watcher: &mut dyn Watcher,
     ) -> Result<RunRecord, Problem> {
-        LINK.get().inspect(|link| link.limit(nodes));
+        LINK.get().inspect(|link| {
+            link.limit(nodes);
+            link.wear_out(conditions.stop_rule == StopRule::WearOut);
+        });
         let record = run_line(words, conditions, step, watcher);
         LINK.get().inspect(|link| link.limit(link.ranks()));
         record

@@ -97,7 +97,7 @@ fn ranks_may_share_a_directory_of_small_files() {
     for pattern in ["write", "read", "create", "symlink", "readlink", "unlink"] {
         let phase = row(&study, pattern).phase.as_ref().expect("a phase");
         assert_eq!((phase.operations, phase.failures), (150, 0), "{pattern}");
-        assert_eq!(places(row(&study, pattern)), ["files"; 3], "{pattern}");
+        assert_eq!(places(row(&study, pattern)), ["shared"; 3], "{pattern}");
     }
     assert_eq!(row(&study, "readdir").title, "readdir, 300 names");
     assert!(study.sentences[0].starts_with("3 nodes together, in one directory"), "{:?}", study.sentences);
@@ -226,5 +226,58 @@ fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
     assert!(write.ends_with("invalid"), "{write}");
     let unbroken = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(unbroken.contains("tests failed: write, the first of them, with rank 1 on "), "{shown}");
+    assert_eq!(left(&place), [""; 0]);
+}
+
+/// What each rank of a row has done.
+fn of_each_rank(row: &Row) -> Vec<u64> {
+    run(row).jobs.iter().map(|job| job.mixed().ios).collect()
+}
+
+#[test]
+fn the_phases_of_io500_run_on_all_ranks_and_a_short_run_has_no_score() {
+    let place = Place::new();
+    let words = "scale . --like=io500 --runtime=1 --size=2m --quiet --json --no-store";
+    let Some(ran) = ran(&place.path(""), 4, words) else { return };
+    let study: Study = ran.good().study();
+    let patterns: Vec<&str> = study.rows.iter().map(|row| row.pattern.as_str()).collect();
+    let [first, .., last] = patterns[..] else { panic!("{patterns:?}") };
+    assert_eq!((patterns.len(), first, last), (13, "ior-easy-write", "mdtest-hard-delete"));
+    // Two MiB are a request of ior-easy, and 44 blocks of ior-hard.
+    for (phase, requests, bytes) in [("easy", 1, 2 << 20), ("hard", 44, 47_008)] {
+        for what in ["write", "read"] {
+            let row = row(&study, &format!("ior-{phase}-{what}"));
+            assert_eq!(of_each_rank(row), [requests; 4], "{phase} {what}");
+            assert_eq!(run(row).jobs.iter().map(|job| job.mixed().bytes).sum::<u64>(), 4 * requests * bytes);
+        }
+    }
+    for (phase, others) in [("easy", &["stat", "delete"][..]), ("hard", &["stat", "read", "delete"])] {
+        let written = of_each_rank(row(&study, &format!("mdtest-{phase}-write")));
+        assert!(written[0] > 0 && written == [written[0]; 4], "all wear out at the same number: {written:?}");
+        for other in others {
+            let row = row(&study, &format!("mdtest-{phase}-{other}"));
+            assert_eq!((of_each_rank(row), row.first_error()), (written.clone(), None), "{phase} {other}");
+        }
+    }
+    let reason = "each phase that writes must run for 300 s, and --runtime says 1 s";
+    assert!(study.sentences[0].contains("no score") && study.sentences[0].contains(reason), "{:?}", study.sentences);
+    assert_eq!(left(&place), [""; 0]);
+}
+
+#[test]
+fn ranks_use_one_file_in_segments() {
+    let place = Place::new();
+    let words = "--shift scale . --nodes=1,3 --shared --rw=write,read --bs=47008 --block=94016 --size=2m --runtime=1 \
+                 --wear-out --quiet --json --no-store";
+    let Some(ran) = ran(&place.path(""), 3, words) else { return };
+    let study: Study = ran.good().study();
+    assert!(study.rows.iter().all(|row| row.first_error().is_none()), "{:?}", study.rows);
+    let fill = run(&study.rows[0]);
+    // 22 blocks of two requests each.
+    assert!(fill.jobs.iter().all(|job| job.directions.write.bytes == 22 * 94_016), "{:?}", study.rows[0]);
+    let of_three = study.rows.iter().filter(|row| row.pattern.ends_with("-n3"));
+    for ranks in of_three.map(of_each_rank) {
+        assert!(ranks[0] > 0 && ranks == [ranks[0]; 3], "{ranks:?}");
+    }
     assert_eq!(left(&place), [""; 0]);
 }

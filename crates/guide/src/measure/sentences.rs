@@ -179,7 +179,7 @@ pub(super) fn io_mode(file_bytes: u64, io_mode: IoMode, timing: Timing) -> Strin
     let path = if io_mode.direct { "direct I/O" } else { "the page cache" };
     let seconds = |ms: u32| published(f64::from(ms) / 1e3);
     let length = match timing.stop_rule {
-        StopRule::AsWritten => format!("{} s", seconds(timing.runtime_ms)),
+        StopRule::AsWritten | StopRule::WearOut => format!("{} s", seconds(timing.runtime_ms)),
         StopRule::Settled { least_s, .. } => {
             format!("until its rate settled ({} to {} s),", published(least_s), seconds(timing.runtime_ms))
         }

@@ -98,6 +98,7 @@ pub(super) fn run(
         threads: pace.threads,
         items: (0..times).filter_map(item).collect(),
         limit_ns: Some(u64::from(pace.limit_s) * 1_000_000_000),
+        wears_out: false,
         more_ns: work.bucket.store.deadline_ns.saturating_mul(REQUESTS),
         control: Arc::clone(&study_run.control),
     };

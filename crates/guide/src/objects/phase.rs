@@ -62,6 +62,7 @@ impl ObjectPhase<'_> {
             threads: pace.threads,
             items: self.items(),
             limit_ns: Some(u64::from(pace.limit_s) * 1_000_000_000),
+            wears_out: false,
             more_ns: 0,
             control: Arc::clone(&study_run.control),
         };

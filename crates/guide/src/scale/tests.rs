@@ -60,19 +60,25 @@ fn ask(steps: &str, nodes: &mut Simulated) -> Result<Study, Problem> {
 
 fn ask_for(steps: &str, access: &str, shared: bool, nodes: &mut Simulated) -> Result<Study, Problem> {
     let place = tempfile::tempdir().unwrap();
-    let options = ScaleOptions {
+    let options = options(steps, access, shared);
+    let (control, mut watcher) = (Arc::new(Control::default()), SilentWatcher);
+    let caller = Caller { version: "test", command: vec!["scale".into()], control, watcher: &mut watcher };
+    scale(&Place::at(place.path()), &options, nodes, caller)
+}
+
+fn options(steps: &str, access: &str, shared: bool) -> ScaleOptions {
+    ScaleOptions {
         nodes: steps.parse().unwrap(),
         block_sizes: vec!["1m".into()],
         accesses: vec![access.into()],
         iodepth: 8,
         shared,
+        block_bytes: None,
+        wear_out: false,
         runtime_s: 1,
         size_bytes: Some(16 << 20),
         expected: None,
-    };
-    let (control, mut watcher) = (Arc::new(Control::default()), SilentWatcher);
-    let caller = Caller { version: "test", command: vec!["scale".into()], control, watcher: &mut watcher };
-    scale(&Place::at(place.path()), &options, nodes, caller)
+    }
 }
 
 fn simulated(each: u64, server: u64) -> Simulated {
@@ -140,6 +146,55 @@ fn a_shared_file_is_filled_once_and_read_by_each_node_in_its_own_order() {
     assert!(
         own.runs[0] == 2 && own.words.iter().all(|words| has(words, "/scale.dat") && !has(words, "--randrepeat=0"))
     );
-    let problem = ask_for("1,2", "read", true, &mut nodes).unwrap_err();
-    assert!(problem.what.contains("all nodes would use the same bytes at once"), "{}", problem.what);
+}
+
+#[test]
+fn a_shared_file_in_segments_has_a_block_of_each_node_in_each() {
+    let mut nodes = simulated(20, 112);
+    ask_for("1,4", "read", true, &mut nodes).unwrap();
+    assert_eq!(nodes.runs[0], 4, "each node fills its own blocks");
+    let (fill, steps) = nodes.words.split_first().unwrap();
+    let has = |words: &[String], wanted: &str| words.iter().any(|word| word == wanted);
+    // 16 MiB of each node in blocks of 1 MiB.
+    assert!(
+        has(fill, "--size=67108864") && has(fill, "--io_size=16777216") && has(fill, "--zoneskip=3145728"),
+        "{fill:?}"
+    );
+    let skips = |words: &&Vec<String>| has(words, "--zoneskip=0") || has(words, "--zoneskip=3145728");
+    assert_eq!(steps.iter().filter(skips).count(), steps.len(), "{steps:?}");
+    assert!(steps.iter().all(|words| has(words, "--offset_increment=1048576") && has(words, "--zonesize=1048576")));
+    assert!(!steps.iter().any(|words| has(words, "--direct=0")));
+}
+
+/// Each byte of the file belongs to one node, whatever the sizes.
+#[test]
+fn segments_tile_the_file() {
+    for (block, nodes, each) in [(47_008, 3, 1_000_000), (4096, 1, 8192), (1 << 20, 7, 5 << 20)] {
+        let words = segments::Segments { block_bytes: block, transfer_bytes: block }.words(nodes, each);
+        let of = |name: &str| {
+            let word = words.iter().find_map(|word| word.strip_prefix(name));
+            word.unwrap_or_else(|| panic!("{name}: {words:?}")).parse::<u64>().unwrap()
+        };
+        let (size, own) = (of("--size="), of("--io_size="));
+        let (step, increment) = (of("--zonerange=") + of("--zoneskip="), of("--offset_increment="));
+        let starts = |node| (0..own / block).map(move |segment| node * increment + segment * step);
+        let mut starts: Vec<u64> = (0..u64::from(nodes)).flat_map(starts).collect();
+        starts.sort_unstable();
+        assert!(starts.iter().copied().eq((0..size / block).map(|number| number * block)), "{words:?}");
+        assert_eq!(words.contains(&"--direct=0".to_owned()), block % 4096 != 0);
+    }
+}
+
+#[test]
+fn a_block_is_a_multiple_of_its_requests_and_of_one_file() {
+    let check = |shared, access: &str, block| {
+        let options = ScaleOptions { block_bytes: Some(block), ..options("1", access, shared) };
+        segments::check(&options, &groups(&options.accesses, &options.block_sizes).unwrap()).map_err(|found| found.what)
+    };
+    assert_eq!(check(true, "read", 4 << 20), Ok(()));
+    assert_eq!(
+        check(true, "write", (4 << 20) + 1),
+        Err("a block of 4,194,305 bytes is not a multiple of 1m".to_owned())
+    );
+    assert!(check(true, "randread", 4 << 20).unwrap_err().contains("1m random read has none"));
 }

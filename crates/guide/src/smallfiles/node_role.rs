@@ -17,7 +17,7 @@ pub struct NodeRole {
     pub partners: [u32; 2],
     /// Whether the partners are on other machines, with caches of their own.
     pub elsewhere: bool,
-    /// Whether the read of the rule also uses another rank's files (`--shift`).
+    /// Whether the read of the rule and the removal also use another rank's files (`--shift`).
     pub shift: bool,
 }
 
@@ -26,14 +26,16 @@ impl NodeRole {
     pub const ALONE: NodeRole = NodeRole { rank: 0, ranks: 1, partners: [0; 2], elsewhere: false, shift: false };
 
     /// The rank whose files a phase uses. Phases that need cold caches use another rank's files, as mdtest does with
-    /// its option -N; with `--shift` they use the second partner's, as the first partner's have been read.
+    /// its option -N; with `--shift` they use the second partner's, as the first partner's have been read, and files of
+    /// the first partner are removed.
     pub(super) fn owner(&self, phase: &Phase) -> u32 {
         let is_cold = matches!(phase.cache, Cache::ColdNames | Cache::ColdData);
-        match (is_cold, self.shift) {
-            (true, false) => self.partners[0],
-            (true, true) => self.partners[1],
-            (false, true) if phase.pattern == READ.pattern => self.partners[0],
-            (false, _) => self.rank,
+        match (phase.partner, is_cold, self.shift) {
+            (Some(partner), ..) => self.partners[partner],
+            (None, true, false) => self.partners[0],
+            (None, true, true) => self.partners[1],
+            (None, false, true) if [READ.pattern, "unlink"].contains(&phase.pattern) => self.partners[0],
+            (None, false, _) => self.rank,
         }
     }
 
@@ -75,7 +77,7 @@ mod tests {
                 .map(|phase| role.owner(phase))
         };
         assert_eq!(owners(of_four), [3, 3, 3, 0, 0, 3]);
-        assert_eq!(owners(NodeRole { shift: true, ..of_four }), [3, 0, 3, 1, 1, 3]);
+        assert_eq!(owners(NodeRole { shift: true, ..of_four }), [3, 0, 3, 1, 1, 0]);
         assert_eq!(owners(NodeRole::ALONE), [0; 6]);
         let of_two = NodeRole { rank: 1, ranks: 2, partners: [0, 0], shift: true, ..of_four };
         assert!(of_four.is_fresh() && !of_two.is_fresh() && !NodeRole::ALONE.is_fresh());

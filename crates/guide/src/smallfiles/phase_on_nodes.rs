@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::node_role::NodeRole;
 use super::options::SmallFilesOptions;
 use super::phases::{FileUse, Phase, named};
-use super::suite::{PhaseResult, ROOT, Suite};
+use super::suite::{PhaseResult, Suite};
 
 /// The order to run a phase, as it is sent to the other nodes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,6 +24,11 @@ pub struct PhaseOrder {
 }
 
 impl PhaseOrder {
+    /// Whether it is for files that were made with the same options.
+    pub fn is_for(&self, suite: &Suite) -> bool {
+        self.options == suite.options
+    }
+
     /// The phase of this order; `None`: it comes from another version.
     pub fn phase(&self) -> Option<&'static Phase> {
         named(&self.phase)
@@ -46,7 +51,7 @@ impl Suite {
     /// The directory of a rank's files.
     fn directory_of(&self, owner: u32) -> PathBuf {
         let own = if self.is_shared() { PathBuf::new() } else { NodeRole::directory_of(owner) };
-        self.place().join(own).join(ROOT)
+        self.place().join(own).join(self.root())
     }
 
     /// This node's part of a phase as the record of a run.
@@ -135,6 +140,6 @@ fn cache(jobs: &[JobRecord]) -> Option<String> {
 impl Phase {
     /// Whether the phase makes, renames or removes names.
     fn changes(&self) -> bool {
-        !matches!(self.acts, FileUse::Uses(_) | FileUse::Lists)
+        !matches!(self.acts, FileUse::Uses(_) | FileUse::Lists | FileUse::Searches)
     }
 }

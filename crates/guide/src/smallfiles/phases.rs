@@ -18,6 +18,8 @@ pub struct Phase {
     pub(super) moves_data: bool,
     /// Whether the phase ends at its time limit.
     pub(super) limited: bool,
+    /// The partner whose files it uses in any case, 0 or 1; `None`: the node's role decides.
+    pub(super) partner: Option<usize>,
 }
 
 /// What the operations of a phase do to names.
@@ -29,10 +31,12 @@ pub(super) enum FileUse {
     Removes(Family),
     /// Lists whole directories.
     Lists,
+    /// Lists each directory once, and looks at some of the names.
+    Searches,
 }
 
 const fn phase(pattern: &'static str, title: &'static str, acts: FileUse, perform: Perform, cache: Cache) -> Phase {
-    Phase { pattern, title, acts, perform, part: None, cache, moves_data: false, limited: true }
+    Phase { pattern, title, acts, perform, part: None, cache, moves_data: false, limited: true, partner: None }
 }
 
 /// Writes the files of the published rule. It is never cut short.
@@ -89,6 +93,24 @@ pub(super) static METADATA: [Phase; 13] = [
     phase("unlink", "unlink", FileUse::Removes(Family::Test), operations::unlink, Cache::Unconcerned),
 ];
 
+const fn of_mdtest(pattern: &'static str, acts: FileUse, perform: Perform, partner: Option<usize>) -> Phase {
+    let limited = matches!(acts, FileUse::Makes(_));
+    Phase { limited, partner, ..phase(pattern, pattern, acts, perform, Cache::Unconcerned) }
+}
+
+/// The phases of mdtest as IO500 asks for them. Each rank works on the files of another one, but for those that write.
+pub(super) static MDTEST: [Phase; 9] = [
+    of_mdtest("mdtest-easy-write", FileUse::Makes(Family::Test), operations::write, None),
+    of_mdtest("mdtest-easy-stat", FileUse::Uses(Family::Test), operations::stat, Some(0)),
+    of_mdtest("mdtest-easy-delete", FileUse::Removes(Family::Test), operations::unlink, Some(1)),
+    Phase { moves_data: true, ..of_mdtest("mdtest-hard-write", FileUse::Makes(Family::Test), operations::write, None) },
+    of_mdtest("mdtest-hard-stat", FileUse::Uses(Family::Test), operations::stat, Some(0)),
+    Phase { moves_data: true, ..of_mdtest("mdtest-hard-read", FileUse::Uses(Family::Test), operations::read, Some(1)) },
+    of_mdtest("mdtest-hard-delete", FileUse::Removes(Family::Test), operations::unlink, Some(0)),
+    of_mdtest("find-easy", FileUse::Searches, operations::find, None),
+    of_mdtest("find-hard", FileUse::Searches, operations::find, None),
+];
+
 /// What a comparison with an object store does with whole files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WholeFile {
@@ -133,8 +155,8 @@ pub fn of_whole_files(pattern: &'static str, act: WholeFile) -> Phase {
 }
 
 /// The phase of this name.
-pub(super) fn named(pattern: &str) -> Option<&'static Phase> {
-    [&WRITE, &READ].into_iter().chain(&METADATA).find(|phase| phase.pattern == pattern)
+pub(crate) fn named(pattern: &str) -> Option<&'static Phase> {
+    [&WRITE, &READ].into_iter().chain(&METADATA).chain(&MDTEST).find(|phase| phase.pattern == pattern)
 }
 
 #[cfg(test)]

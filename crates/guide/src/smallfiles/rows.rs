@@ -14,7 +14,7 @@ use crate::study::{StudyRun, planned_row};
 const CUTS_NAMED: usize = 3;
 
 /// The rows of one target, and its phases that were cut short.
-pub(super) struct Rows<'n> {
+pub(crate) struct Rows<'n> {
     target: usize,
     /// The pass, counted from 0.
     pub(super) round: u32,
@@ -24,12 +24,12 @@ pub(super) struct Rows<'n> {
 }
 
 impl<'n> Rows<'n> {
-    pub(super) fn new(target: usize, nodes: &'n mut dyn Nodes) -> Rows<'n> {
+    pub(crate) fn new(target: usize, nodes: &'n mut dyn Nodes) -> Rows<'n> {
         Rows { target, round: 0, nodes, cuts: Vec::new() }
     }
 
     /// Runs a phase and adds its row, and the row of the call that is timed by itself; returns the index of the first.
-    pub(super) fn run(
+    pub(crate) fn run(
         &mut self,
         study_run: &mut StudyRun<'_>,
         suite: &mut Suite,

@@ -28,7 +28,9 @@ use crate::{Problem, Watcher};
 const LISTINGS: u32 = 100;
 
 /// The directory of the files, relative to that of the question or of a rank.
-pub(super) const ROOT: &str = "files";
+fn root_of(options: &SmallFilesOptions) -> &'static str {
+    if options.shared { "shared" } else { "files" }
+}
 
 /// The small files of one node.
 pub struct Suite {
@@ -84,20 +86,24 @@ impl Suite {
         role: NodeRole,
         next: &mut dyn FnMut(&Path),
     ) -> Result<Suite, Problem> {
-        let tree = Tree::new(options.depth, options.files);
+        let tree = Tree::new(options.depth, options.branch, options.files);
         let shares = options.shared && role.ranks > 1;
+        let root = root_of(&options);
         let own = NodeRole::directory_of(if shares { 0 } else { role.rank });
-        next(&place.path().join(&own).join(ROOT));
+        next(&place.path().join(&own).join(root));
         let root = if shares && role.rank > 0 {
-            place.enter(ROOT.as_ref()).map_err(unusable)?
+            place.enter(root.as_ref()).map_err(unusable)?
         } else {
             let of_rank = if own.as_os_str().is_empty() { None } else { Some(place.enter(&own).map_err(unusable)?) };
-            let root = of_rank.as_ref().unwrap_or(place).make(ROOT).map_err(unusable)?;
+            let root = of_rank.as_ref().unwrap_or(place).make(root).map_err(unusable)?;
             tree.make(&root, next).map_err(unusable)?;
             root
         };
         let caches = Caches { mount: fsdyno_probe::mount_of(root.path()).ok(), may_drop: options.drop_caches };
-        let context = Arc::new(OperationContext::new(root, options.size_bytes));
+        let part = if shares { (role.rank.into(), role.ranks.into()) } else { (0, 1) };
+        let mut context = OperationContext::new(root, options.size_bytes);
+        context.part = part;
+        let context = Arc::new(context);
         let there = Default::default();
         let counters = PhaseCounters::begin(Some(context.root.path()));
         let tree = if shares { tree.of_rank(role.rank) } else { tree };
@@ -122,6 +128,10 @@ impl Suite {
     /// The directory of the question.
     pub fn place(&self) -> &Path {
         self.place.path()
+    }
+
+    pub(super) fn root(&self) -> &'static str {
+        root_of(&self.options)
     }
 
     pub(super) fn is_shared(&self) -> bool {
@@ -187,6 +197,7 @@ impl Suite {
             more_ns: self.more_ns(phase, &items),
             items,
             limit_ns,
+            wears_out: self.options.wear_out && phase.limited,
             control: Arc::clone(control),
         };
         let (before, glance) = (self.wire(), self.counters.look());
@@ -217,7 +228,7 @@ impl Suite {
         }
         let own = NodeRole::directory_of(owner);
         let of_rank = if own.as_os_str().is_empty() { None } else { Some(self.place.enter(&own).map_err(unusable)?) };
-        let root = of_rank.as_ref().unwrap_or(&self.place).enter(ROOT.as_ref()).map_err(unusable)?;
+        let root = of_rank.as_ref().unwrap_or(&self.place).enter(self.root().as_ref()).map_err(unusable)?;
         Ok(Arc::new(OperationContext::new(root, self.options.size_bytes)))
     }
 
@@ -231,7 +242,7 @@ impl Suite {
     fn more_ns(&self, phase: &Phase, items: &[Item]) -> u64 {
         let ranks = if self.is_shared() { u64::from(self.role.ranks) } else { 1 };
         match phase.acts {
-            FileUse::Lists => {
+            FileUse::Lists | FileUse::Searches => {
                 items.iter().map(|item| item.expected).max().unwrap_or(0).saturating_mul(1_000_000 * ranks)
             }
             _ => (self.options.size_bytes >> 20).saturating_mul(1_000_000_000),
@@ -254,7 +265,8 @@ impl Suite {
                     |index: &u32| Item { other: Some(self.tree.name(into, *index)), ..self.item(from, *index) };
                 self.there[from as usize].iter().map(renamed).collect()
             }
-            FileUse::Lists => self.listings(),
+            FileUse::Lists => self.listings(LISTINGS),
+            FileUse::Searches => self.listings(1),
         }
     }
 
@@ -272,11 +284,13 @@ impl Suite {
             other: None,
             expected: self.options.size_bytes,
         };
-        (0..self.options.files).map(item).collect()
+        // After a phase that wears out all ranks have the same number of files.
+        let worn = self.there[Family::Test as usize].last().map_or(0, |last| last + 1);
+        (0..if self.options.wear_out { worn } else { self.options.files }).map(item).collect()
     }
 
-    /// Each directory that holds files, repeatedly.
-    fn listings(&self) -> Vec<Item> {
+    /// Each directory that holds files, again and again until there is this number of listings.
+    fn listings(&self, least: u32) -> Vec<Item> {
         let leaves = self.tree.leaves();
         let mut names = vec![0u64; leaves as usize];
         for index in self.there.iter().flatten() {
@@ -288,7 +302,7 @@ impl Suite {
             other: None,
             expected: names[(index % leaves) as usize],
         };
-        (0..LISTINGS.max(leaves)).map(listing).collect()
+        (0..least.max(leaves)).map(listing).collect()
     }
 
     /// The second name of an operation (rename, link).
@@ -313,7 +327,7 @@ impl Suite {
                 gone(&mut self.there[from as usize]);
                 self.there[into as usize] = done;
             }
-            FileUse::Uses(_) | FileUse::Lists => {}
+            FileUse::Uses(_) | FileUse::Lists | FileUse::Searches => {}
         }
     }
 

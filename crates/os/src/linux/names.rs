@@ -38,11 +38,23 @@ impl Opened {
 
     /// Reads the names of a directory to its end, one buffer at a time; returns their number without `.` and `..`.
     pub fn count_names(&self, buffer: &mut [MaybeUninit<u8>]) -> Result<u64, i32> {
+        self.each_name(buffer, &mut |_| Ok(()))
+    }
+
+    /// The same; calls `each` with each name, and ends at its first error.
+    pub fn each_name(
+        &self,
+        buffer: &mut [MaybeUninit<u8>],
+        each: &mut dyn FnMut(&CStr) -> Result<(), i32>,
+    ) -> Result<u64, i32> {
         let mut listing = RawDir::new(&self.0, buffer);
         let mut listed = 0;
         while let Some(entry) = listing.next() {
             let entry = entry.map_err(errno)?;
-            listed += u64::from(entry.file_name() != c"." && entry.file_name() != c"..");
+            if entry.file_name() != c"." && entry.file_name() != c".." {
+                listed += 1;
+                each(entry.file_name())?;
+            }
         }
         Ok(listed)
     }

@@ -63,6 +63,29 @@ impl Opened {
         Ok(listed)
     }
 
+    /// The same; calls `each` with each name, and returns its first error.
+    pub fn each_name(
+        &self,
+        buffer: &mut [MaybeUninit<u8>],
+        each: &mut dyn FnMut(&CStr) -> Result<(), i32>,
+    ) -> Result<u64, i32> {
+        let (mut listed, mut outcome) = (0, Ok(()));
+        let padding = buffer.as_ptr().align_offset(8);
+        let room = buffer.get_mut(padding..).ok_or(errno::EINVAL)?;
+        let mut next = |name: &[u16]| {
+            listed += 1;
+            let name = std::ffi::CString::new(String::from_utf16_lossy(name)).unwrap_or_default();
+            if outcome.is_ok() {
+                outcome = each(&name);
+            }
+        };
+        // SAFETY: the rest of the buffer has this number of bytes from an aligned address on.
+        unsafe {
+            beneath::for_each_name(self.handle.as_handle(), room.as_mut_ptr().cast(), room.len(), &mut next)?;
+        }
+        outcome.map(|()| listed)
+    }
+
     /// Closes it.
     pub fn close(self) -> Result<(), i32> {
         files::close(self.handle)

@@ -125,7 +125,9 @@ impl Conductor<'_> {
             if plan.stage != stage || !stage_workers.awaits(index) {
                 continue;
             }
-            let ran_ns = self.started_ns[index].map_or(0, |started_ns| now_ns.saturating_sub(started_ns));
+            // A worker that wears out goes on after its runtime.
+            let started_ns = self.started_ns[index].filter(|_| !shared.wears_out);
+            let ran_ns = started_ns.map_or(0, |started_ns| now_ns.saturating_sub(started_ns));
             match self.detectors[index].look(step_ns, plan, cell, &shared.control, ran_ns) {
                 Liveness::Alive => {}
                 Liveness::Silent(_) if shared.control.signal().is_some() => {

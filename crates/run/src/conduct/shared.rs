@@ -36,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) locks: Mutex<Vec<Option<LockedFiles>>>,
     /// Receives the rows of log files; `None`: there are no logs.
     pub(crate) logs: Option<LogSender>,
+    /// Whether the only worker goes on after its runtime, up to what the other ranks have done.
+    pub(crate) wears_out: bool,
     pub(super) events: Mutex<Sender<Event>>,
 }
 

@@ -26,6 +26,8 @@ pub struct OperationContext {
     pub size_bytes: u64,
     /// The data to write: a whole file or a chunk of it.
     payload: Vec<u8>,
+    /// Of the names that a search finds, those of this part are examined: its number, and the number of parts.
+    pub part: (u64, u64),
 }
 
 /// The object of one operation.
@@ -88,7 +90,7 @@ impl Failure {
 impl OperationContext {
     /// A context for this directory, with files of this size.
     pub fn new(root: Directory, size_bytes: u64) -> OperationContext {
-        OperationContext { root, size_bytes, payload: payload(size_bytes) }
+        OperationContext { root, size_bytes, payload: payload(size_bytes), part: (0, 1) }
     }
 }
 
@@ -217,9 +219,29 @@ pub fn list(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> R
     let directory = open_directory(context, &item.name)?;
     let listed = call("readdir", directory.count_names(&mut scratch.names))?;
     close(directory)?;
+    all_listed(listed, item.expected)
+}
+
+fn all_listed(listed: u64, expected: u64) -> Result<(), Failure> {
     // More names than expected are no error: a file that could not be written may have left its name.
-    let missing = || Failure::Wrong("readdir", format!("the listing has {listed} names instead of {}", item.expected));
-    if listed >= item.expected { Ok(()) } else { Err(missing()) }
+    let missing = || Failure::Wrong("readdir", format!("the listing has {listed} names instead of {expected}"));
+    if listed >= expected { Ok(()) } else { Err(missing()) }
+}
+
+/// Lists a directory, and reads the attributes of names with `01`: `find -name '*01*' -size 3901c`. Ranks that search the
+/// same directory each examine a part of the names.
+pub fn find(context: &OperationContext, item: &Item, scratch: &mut Scratch) -> Result<(), Failure> {
+    let directory = open_directory(context, &item.name)?;
+    let (part, parts) = context.part;
+    let mut examine = |name: &CStr| {
+        let bytes = name.to_bytes();
+        let sum = bytes.iter().fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(*byte)));
+        let examined = sum % parts == part && bytes.windows(2).any(|pair| pair == b"01");
+        if examined { names::size(&context.root, name).map(drop) } else { Ok(()) }
+    };
+    let listed = call("find", directory.each_name(&mut scratch.names, &mut examine))?;
+    close(directory)?;
+    all_listed(listed, item.expected)
 }
 
 /// Renames to the new name.

@@ -43,20 +43,22 @@ impl Family {
     }
 }
 
-/// A binary tree of directories; the files are spread evenly over its leaves.
+/// A tree of directories; the files are spread evenly over its leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree {
     depth: u32,
+    /// Directories in each directory that is no leaf.
+    branch: u32,
     leaves: u32,
     /// The rank in the files' names; `None`: no other rank has files in the same tree.
     rank: Option<u32>,
 }
 
 impl Tree {
-    /// A tree of this depth, or less if there would be more leaves than files.
-    pub fn new(depth: u32, files: u32) -> Tree {
-        let ends = 1u32.checked_shl(depth).unwrap_or(u32::MAX);
-        Tree { depth, leaves: ends.min(files).max(1), rank: None }
+    /// A tree of this depth with `branch` directories in each, or fewer if there would be more leaves than files.
+    pub fn new(depth: u32, branch: u32, files: u32) -> Tree {
+        let ends = branch.saturating_pow(depth);
+        Tree { depth, branch, leaves: ends.min(files).max(1), rank: None }
     }
 
     /// The same directories, with file names of this rank.
@@ -77,7 +79,8 @@ impl Tree {
     /// The directory of a file, relative to the root: empty, or ending with a slash.
     fn prefix(&self, index: u32) -> String {
         let leaf = index % self.leaves;
-        (0..self.depth).rev().map(|level| format!("d{}/", leaf >> level & 1)).collect()
+        let number = |level| leaf / self.branch.saturating_pow(level) % self.branch;
+        (0..self.depth).rev().map(|level| format!("d{}/", number(level))).collect()
     }
 
     /// The directory of a file as a name for a system call: `.` is the root.
@@ -117,7 +120,7 @@ mod tests {
 
     #[test]
     fn without_depth_everything_lies_in_one_directory_under_the_published_names() {
-        let tree = Tree::new(0, 1001);
+        let tree = Tree::new(0, 2, 1001);
         assert_eq!((tree.leaves(), tree.directory(5).as_c_str()), (1, c"."));
         assert_eq!(tree.name(Family::Test, 0).as_c_str(), c"test0.txt");
         assert_eq!(tree.name(Family::Test, 1000).as_c_str(), c"test1000.txt");
@@ -125,22 +128,30 @@ mod tests {
 
     #[test]
     fn ranks_in_the_same_directories_have_names_of_their_own() {
-        let tree = Tree::new(1, 10).of_rank(3);
+        let tree = Tree::new(1, 2, 10).of_rank(3);
         assert_eq!(tree.name(Family::Test, 1).as_c_str(), c"d1/rank3-test1.txt");
-        assert_eq!(tree.directory(1), Tree::new(1, 10).directory(1));
+        assert_eq!(tree.directory(1), Tree::new(1, 2, 10).directory(1));
     }
 
     #[test]
     fn files_are_spread_evenly_over_the_ends_of_the_tree() {
-        let tree = Tree::new(2, 10);
+        let tree = Tree::new(2, 2, 10);
         let directories: Vec<_> = (0..5).map(|index| tree.directory(index).into_string().unwrap()).collect();
         assert_eq!(directories, ["d0/d0", "d0/d1", "d1/d0", "d1/d1", "d0/d0"]);
         assert_eq!(tree.name(Family::Empty, 6).as_c_str(), c"d1/d0/empty6");
     }
 
     #[test]
+    fn a_tree_has_as_many_directories_as_its_branch_says() {
+        let tree = Tree::new(2, 3, 100);
+        assert_eq!(tree.leaves(), 9);
+        let directories: Vec<_> = [0, 1, 3, 8, 9].map(|index| tree.directory(index).into_string().unwrap()).into();
+        assert_eq!(directories, ["d0/d0", "d0/d1", "d1/d0", "d2/d2", "d0/d0"]);
+    }
+
+    #[test]
     fn no_directory_is_made_for_files_that_are_not_there() {
-        let tree = Tree::new(5, 3);
+        let tree = Tree::new(5, 2, 3);
         let place = tempfile::tempdir().unwrap();
         tree.make(&Directory::open(place.path()).unwrap(), &mut |_| ()).unwrap();
         assert_eq!(tree.leaves(), 3);

@@ -8,7 +8,7 @@ use fsdyno_probe::wait_of_this_thread_ns;
 use fsdyno_results::Latency;
 
 use super::operations::Item;
-use super::{Event, Outcome, STAGE, Shared};
+use super::{Event, Outcome, STAGE, Shared, Task};
 
 /// Interval at which a percentile is published, ns: computing it costs some microseconds.
 const P99_NS: u64 = 500_000_000;
@@ -30,12 +30,18 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
     let began_ns = clock.now_ns();
     let mut ended_ns = began_ns;
     let mut next_p99_ns = began_ns + P99_NS;
+    let planned = share.len();
+    // Number of items to do; `None`: all, as far as the time allows.
+    let mut goal = None;
     for (at, item) in share.into_iter().enumerate() {
         if task.control.stopped() {
             break;
         }
-        if task.limit_ns.is_some_and(|limit_ns| ended_ns.saturating_sub(began_ns) >= limit_ns) {
+        if goal.is_none() && task.limit_ns.is_some_and(|limit_ns| ended_ns.saturating_sub(began_ns) >= limit_ns) {
             outcome.cut = true;
+            goal = Some(most_of_a_rank(task, at));
+        }
+        if goal.is_some_and(|goal| at >= goal) {
             break;
         }
         cell.turns_to(at);
@@ -63,6 +69,10 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
             }
         }
     }
+    if goal.is_none() && !task.control.stopped() {
+        // The ranks whose time is over wait for this number.
+        most_of_a_rank(task, planned);
+    }
     outcome.span_ns = Some((began_ns, ended_ns));
     let waited_ns = waited_then_ns.zip(wait_of_this_thread_ns());
     outcome.waited_ns = waited_ns.map(|(then, now)| now.saturating_sub(then));
@@ -72,6 +82,12 @@ pub(super) fn run(shared: &Shared, number: usize) -> Outcome {
     outcome.latency = counted(&latency);
     outcome.part = counted(&part);
     outcome
+}
+
+/// The largest number of items that a rank has done, where all wear out; else the worker's own number.
+fn most_of_a_rank(task: &Task, done: usize) -> usize {
+    let other_ranks = task.control.other_ranks().filter(|_| task.wears_out);
+    other_ranks.map_or(done, |other_ranks| other_ranks.wear_out(done as u64) as usize)
 }
 
 /// The latency as a record; without values it has no distribution.
