@@ -111,7 +111,7 @@ class Store(Stack):
         hosts.write_text(f"127.0.0.1 localhost store.lab {BUCKET}.store.lab\n::1 localhost\n")
         do("mount", "--bind", hosts, "/etc/hosts")
         make_certificate(room.path)
-        serve = [RCLONE_PROGRAM, "serve", "s3", "--vfs-cache-mode", "off", "--auth-key", STORE_KEYS.replace(":", ",")]
+        serve = [RCLONE_PROGRAM, "serve", "s3", "--vfs-cache-mode", "off", "--dir-cache-time", "0s", "--auth-key", STORE_KEYS.replace(":", ",")]
         plain = ["--addr", f"127.0.0.1:{PORT}", "--addr", f"[::1]:{PORT}"]
         tls = ["--addr", f"127.0.0.1:{TLS_PORT}", "--cert", "store.pem", "--key", "store.key", "--force-path-style=false"]
         server = Daemon(room, "rclone", [*serve, *plain, room.path / "served"])

@@ -46,6 +46,8 @@ pub use choice::{EngineVisitor, availability, io_uring_features, with_engine};
 pub use contract::*;
 #[cfg(all(feature = "object", target_os = "linux"))]
 pub use linux::objects::client::{ObjectClient, ObjectReply, ObjectServerFacts};
+#[cfg(all(feature = "object", target_os = "linux"))]
+pub use linux::objects::setup::config_text;
 pub use object_tally::ObjectTally;
 pub use setup::{EngineSetup, EngineSetupError, Names};
 pub use slot::{SelfContained, Slot, Slots};

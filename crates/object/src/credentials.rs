@@ -26,12 +26,35 @@ impl Credentials {
 
     /// Reads the section of this name in the text of a `credentials` file.
     pub fn from_file(text: &str, profile: &str) -> Option<Credentials> {
-        let value = |name| crate::profile::value_in(text, |section| section == profile, name).map(str::to_owned);
-        let [key_id, secret, token] = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"].map(value);
+        Credentials::of_names(&|name| crate::profile::value_of_section(text, profile, name))
+    }
+
+    /// Reads the profile of this name in the text of a `config` file.
+    pub fn from_config(text: &str, profile: &str) -> Option<Credentials> {
+        Credentials::of_names(&|name| crate::profile::setting(text, profile, name))
+    }
+
+    fn of_names<'t>(value: &dyn Fn(&str) -> Option<&'t str>) -> Option<Credentials> {
+        let value = |name| value(name).map(str::to_owned);
         Some(Credentials {
-            key_id: key_id?,
-            secret: Secret::new(secret?),
-            token: Secret::new(token.unwrap_or_default()),
+            key_id: value("aws_access_key_id")?,
+            secret: Secret::new(value("aws_secret_access_key")?),
+            token: Secret::new(value("aws_session_token").unwrap_or_default()),
+        })
+    }
+
+    /// Reads what the platform of a container or a machine answers.
+    pub fn from_json(text: &str) -> Option<Credentials> {
+        let value = |name: &str| {
+            let rest = text.split_once(&format!("\"{name}\""))?.1.trim_start().strip_prefix(':')?;
+            let (value, _) = rest.trim_start().strip_prefix('"')?.split_once('"')?;
+            // A `/` may be written with a backslash; nothing else in a key has one.
+            Some(value.replace("\\/", "/")).filter(|value| !value.contains('\\') && !value.is_empty())
+        };
+        Some(Credentials {
+            key_id: value("AccessKeyId")?,
+            secret: Secret::new(value("SecretAccessKey")?),
+            token: Secret::new(value("Token").unwrap_or_default()),
         })
     }
 }
@@ -52,6 +75,18 @@ mod tests {
         assert_eq!(shown(Credentials::from_file(text, "work")).as_deref(), Some("W s t"));
         assert_eq!(shown(Credentials::from_file(text, "half")), None);
         assert_eq!(shown(Credentials::from_file(text, "none")), None);
+    }
+
+    #[test]
+    fn a_config_file_and_a_platform_have_keys_too() {
+        let text = "[profile work]\naws_access_key_id=W\naws_secret_access_key=s\n";
+        assert_eq!(shown(Credentials::from_config(text, "work")).as_deref(), Some("W s "));
+        assert_eq!(shown(Credentials::from_config(text, "default")), None);
+        let json = r#"{"Code" : "Success", "AccessKeyId": "A", "SecretAccessKey" :"b\/c+", "Token" : "t=="}"#;
+        assert_eq!(shown(Credentials::from_json(json)).as_deref(), Some("A b/c+ t=="));
+        for none in ["", r#"{"AccessKeyId":"A"}"#, r#"{"AccessKeyId":"A","SecretAccessKey":"\u0041"}"#] {
+            assert_eq!(shown(Credentials::from_json(none)), None, "{none}");
+        }
     }
 
     #[test]

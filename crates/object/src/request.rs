@@ -125,6 +125,11 @@ impl Requests {
         Requests { authority: endpoint.authority.clone(), ranges: options.ranges, access }
     }
 
+    /// Requests that all have this line in their heads, which may be secret, and no signature.
+    pub fn with_line(endpoint: &Endpoint, line: Secret) -> Requests {
+        Requests { authority: endpoint.authority.clone(), ranges: false, access: Access::Line(line) }
+    }
+
     /// Whether the signature of a request covers its body.
     pub fn signs_bodies(&self) -> bool {
         matches!(&self.access, Access::Signed(signed) if signed.signs_bodies)

@@ -365,7 +365,7 @@ impl Shared {
             write!(to, "HTTP/1.1 {status} Word\r\n{tag}Content-Length: {}\r\n\r\n", body.len())?;
             return Ok(true);
         }
-        if status == 200 && self.manner == Manner::Honest && !written.is_empty() {
+        if status == 200 && self.manner == Manner::Honest && !written.is_empty() && body.is_empty() {
             write!(to, "HTTP/1.1 200 Word\r\n{written}Content-Length: 0\r\n\r\n")?;
             return Ok(true);
         }
@@ -434,6 +434,8 @@ impl Shared {
             ("PUT", _) if self.manner == Manner::KeepsMarkersAlone && !path.ends_with("/.fsdyno-work") => {
                 (503, b"<Error><Code>SlowDown</Code></Error>".to_vec())
             }
+            // The platform of a machine answers this request.
+            ("PUT", _) if path == "/latest/api/token" => (200, b"token-of-the-machine".to_vec()),
             ("PUT", Some(_)) if field(head, "if-none-match").is_some() && !careless => (412, Vec::new()),
             ("PUT", _) => {
                 objects.insert(path, body);

@@ -7,12 +7,12 @@
 //! of the request is kept here in between.
 
 pub(crate) mod client;
-mod setup;
+mod keys;
+pub(crate) mod setup;
 mod stream;
 mod trouble;
 mod trust;
 
-use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
 use fsdyno_job::Direction;
@@ -23,7 +23,7 @@ use fsdyno_os::clock::Clock;
 use fsdyno_os::errno::EINVAL;
 use fsdyno_workload::{Op, OpKind};
 
-use self::stream::{Connected, Identity, Outgoing, Stream, is_wait};
+use self::stream::{Connected, Identity, Outgoing, Stream, is_closed, is_wait};
 use self::trouble::Trouble;
 use crate::contract::WAITING;
 use crate::object_tally::ObjectTally;
@@ -101,7 +101,7 @@ impl Objects {
     pub(super) fn new(setup: &EngineSetup<'_>) -> Result<Objects, EngineSetupError> {
         let options = &setup.options.object;
         let endpoint = setup::endpoint(options)?;
-        let requests = Requests::new(options, &endpoint, setup::key(options)?);
+        let requests = Requests::new(options, &endpoint, keys::key(options)?);
         let (paths, identity) = (setup::paths(setup)?, setup::identity(options, &endpoint)?);
         let setup::Reached { address, resolved, connected } =
             setup::connect(&endpoint, identity.as_ref(), &setup.clock)?;
@@ -414,12 +414,4 @@ impl Objects {
         };
         if good { Ok(op.length as i64) } else { Err(Trouble::Refused { status, code: error_code(&self.document) }) }
     }
-}
-
-/// Whether the server has closed the connection.
-fn is_closed(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::UnexpectedEof
-    )
 }

@@ -259,7 +259,7 @@ fn a_curve_of_a_store_offers_its_loads_over_many_connections() {
 #[test]
 fn a_budget_is_kept() {
     for (words, budget) in [
-        ("measure s3://bucket/pre --quick --connections 2", 1536),
+        ("measure s3://bucket/pre --quick --connections 2", 1664),
         ("sweep s3://bucket/pre --runtime 1 --connections 1,2 --requests put,get", 600),
         ("curve s3://bucket/pre --runtime 2 --connections 2 --requests get --loads 50", 600),
         ("check s3-standard s3://bucket/pre --quick", 20_000),
@@ -378,6 +378,79 @@ fn an_upload_that_fails_behind_a_good_status_is_an_error() {
             assert!(heads.iter().any(|head| head.starts_with("DELETE ") && head.contains("?uploadId=")), "{parts}");
         }
         assert!(server.open_uploads() == 0 && server.objects().is_empty(), "{manner:?}");
+    }
+}
+
+/// Keys come from where the programs of AWS have them; wherever they come from, they are shown and kept nowhere.
+#[test]
+fn keys_come_from_profiles_containers_and_machines_and_are_shown_nowhere() {
+    let role = format!(r#"{{"AccessKeyId":"ROLE","SecretAccessKey":"{SECRET}","Token":"{SECRET}-token"}}"#);
+    let profile = format!("aws_access_key_id=FILE\naws_secret_access_key={SECRET}\n");
+    for (source, key_id) in [("profile", "FILE"), ("container", "ROLE"), ("machine", "ROLE"), ("services", "FILE")] {
+        let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+        let (url, roles) = (format!("http://{}", server.host()), "/latest/meta-data/iam/security-credentials/");
+        server.keep("/role", role.as_bytes());
+        server.keep(roles, b"lab-role");
+        server.keep(&format!("{roles}lab-role"), role.as_bytes());
+        place.write(
+            "config",
+            format!(
+                "[default]\nregion=lab-1\n[profile lab]\nservices=lab\nregion=lab-1\n{profile}\
+            [services lab]\nsqs =\n  endpoint_url = http://127.0.0.1:1\ns3 =\n  endpoint_url = {url}\n"
+            ),
+        );
+        let mut command = command(
+            &place,
+            &server,
+            "compare s3://bucket/a s3://bucket/b --only read-4k --rounds 1 --json --store runs",
+        );
+        command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+        command.env("AWS_CONFIG_FILE", "config").env("AWS_EC2_METADATA_SERVICE_ENDPOINT", &url);
+        match source {
+            "container" => {
+                command.env("AWS_CONTAINER_CREDENTIALS_FULL_URI", format!("{url}/role"));
+                command.env("AWS_CONTAINER_AUTHORIZATION_TOKEN", SECRET);
+            }
+            "services" => {
+                command.env_remove("AWS_ENDPOINT_URL").env("AWS_PROFILE", "lab");
+            }
+            "profile" => {
+                command.env("AWS_PROFILE", "lab");
+            }
+            _ => {}
+        }
+        let ran = Running::start(&mut command).finish().good();
+        let heads = server.heads();
+        let (asked, signed): (Vec<_>, Vec<_>) = heads.iter().partition(|head| !head.contains("AWS4-HMAC-SHA256"));
+        assert!(
+            signed.len() > 512 && signed.iter().all(|head| head.contains(&format!("Credential={key_id}/"))),
+            "{source}"
+        );
+        let with_token = signed.iter().filter(|head| head.contains("x-amz-security-token: ")).count();
+        assert_eq!(with_token, if key_id == "ROLE" { signed.len() } else { 0 }, "{source}");
+        let lines: Vec<&str> = asked.iter().filter_map(|head| head.lines().next()?.split(' ').nth(1)).collect();
+        let wanted: &[&str] = match source {
+            "container" => &["/role"],
+            "machine" => &["/latest/api/token", roles, "/latest/meta-data/iam/security-credentials/lab-role"],
+            _ => &[],
+        };
+        assert_eq!(lines, wanted, "{source}");
+        let proof = if source == "machine" { "X-aws-ec2-metadata-token: token-of-the-machine" } else { SECRET };
+        assert!(wanted.is_empty() || asked.last().is_some_and(|head| head.contains(proof)), "{asked:?}");
+        let kept: String = place.names("runs").iter().map(|name| place.read(&format!("runs/{name}"))).collect();
+        assert!(kept.contains("read-4k") && !kept.contains(SECRET), "{source}");
+        assert!(!ran.stdout.contains(SECRET) && !ran.stderr.contains(SECRET), "{source}");
+    }
+    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    for (setting, says) in
+        [("credential_process = /bin/show", "comes from credential_process"), ("region = x", "there is no key")]
+    {
+        place.write("config", format!("[default]\n{setting}\n"));
+        let mut command = command(&place, &server, "inspect s3://bucket");
+        command.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+        let ran =
+            Running::start(command.env("AWS_CONFIG_FILE", "config").env("AWS_EC2_METADATA_DISABLED", "true")).finish();
+        assert!(ran.status == Some(2) && ran.stderr.contains(says) && server.heads().is_empty(), "{setting}: {ran:?}");
     }
 }
 

@@ -1,16 +1,11 @@
 //! The server of a place, as environment and files of people's other programs set it.
 
-use std::path::PathBuf;
-
 use fsdyno_job::{ObjectDialect, ObjectOptions, Tls};
-use fsdyno_object::{BucketAddress, BucketServer, ServerSettings, encoded_path, setting};
+use fsdyno_object::{BucketAddress, BucketServer, ServerSettings, encoded_path, service_endpoint, setting};
 use fsdyno_run::Bounds;
 
 use crate::Problem;
 use crate::study::Place;
-
-/// A file with settings is not longer.
-const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// A bucket at its server.
 #[derive(Clone, Debug)]
@@ -76,15 +71,15 @@ impl Store {
 fn settings() -> ServerSettings {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let profile = variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".aws/config"));
-    let file = variable("AWS_CONFIG_FILE").map(PathBuf::from).or_else(home);
-    let text = file.and_then(|file| fsdyno_os::files::read_whole(&file, FILE_BYTES_MAX).ok()).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text);
+    let text = fsdyno_engine::config_text();
     let written = |name: &str| setting(&text, &profile, name).map(str::to_owned);
-    let of_both = |names: [&str; 2], name: &str| names.into_iter().find_map(variable).or_else(|| written(name));
     ServerSettings {
-        endpoint: of_both(["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"], "endpoint_url"),
-        region: of_both(["AWS_REGION", "AWS_DEFAULT_REGION"], "region"),
+        endpoint: ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]
+            .into_iter()
+            .find_map(variable)
+            .or_else(|| service_endpoint(&text, &profile).map(str::to_owned))
+            .or_else(|| written("endpoint_url")),
+        region: ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(variable).or_else(|| written("region")),
         style: written("addressing_style"),
     }
 }

@@ -3,8 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use fsdyno_job::ObjectOptions;
-use fsdyno_object::{Body, Chunks, HEAD_BYTES_MAX, PlainRequest, Requests, ResponseHead};
+use fsdyno_object::{Body, Chunks, Endpoint, HEAD_BYTES_MAX, PlainRequest, Requests, ResponseHead};
 use fsdyno_os::clock::{Clock, RealClock};
 
 use super::setup;
@@ -73,19 +72,15 @@ pub struct ObjectReply {
 }
 
 impl ObjectClient {
-    /// Connects, with the key of the environment or the usual file.
-    ///
-    /// # Errors
-    /// A sentence: there is no key, no such server, or its certificate is not trusted.
-    pub fn connect(options: &ObjectOptions) -> Result<ObjectClient, String> {
+    /// Connects. The requests have their key.
+    pub(super) fn open(
+        endpoint: &Endpoint,
+        identity: Option<Identity>,
+        requests: Requests,
+    ) -> Result<ObjectClient, String> {
         let clock = RealClock::shared();
-        let no_key = "there is no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a profile of \
-                      ~/.aws/credentials in AWS_PROFILE";
-        let key = setup::key(options).map_err(|_| no_key.to_owned())?;
-        let endpoint = setup::endpoint(options).map_err(reason)?;
-        let identity = setup::identity(options, &endpoint).map_err(reason)?;
         let setup::Reached { address, connected, .. } =
-            setup::connect(&endpoint, identity.as_ref(), &clock).map_err(reason)?;
+            setup::connect(endpoint, identity.as_ref(), &clock).map_err(reason)?;
         let server = ObjectServerFacts {
             name: endpoint.authority.clone(),
             address: address.to_string(),
@@ -93,7 +88,6 @@ impl ObjectClient {
             handshake_ns: connected.handshake_ns,
             tls: connected.stream.cipher(),
         };
-        let requests = Requests::new(options, &endpoint, key);
         Ok(ObjectClient {
             requests,
             address,
@@ -245,7 +239,7 @@ impl ObjectClient {
         come.resize(at + piece, 0);
         let outcome = loop {
             match stream.receive(&mut come[at..]) {
-                Err(error) if super::is_closed(&error) => break Ok(0),
+                Err(error) if stream::is_closed(&error) => break Ok(0),
                 Err(error) => match self.may_wait(&error, deadline_ns) {
                     Ok(()) => {}
                     Err(sentence) => break Err(sentence),
@@ -259,7 +253,7 @@ impl ObjectClient {
 
     fn may_wait(&self, error: &io::Error, deadline_ns: u64) -> Result<(), Option<String>> {
         match () {
-            () if super::is_closed(error) => Err(None),
+            () if stream::is_closed(error) => Err(None),
             () if !is_wait(error) => Err(Some(format!("the connection failed: {error}"))),
             () if self.clock.now_ns() > deadline_ns => Err(Some(LATE.to_owned())),
             () => Ok(()),
@@ -268,7 +262,7 @@ impl ObjectClient {
 }
 
 /// The reason alone: a person who asks a question has named no engine and no option.
-fn reason(error: EngineSetupError) -> String {
+pub(super) fn reason(error: EngineSetupError) -> String {
     match error {
         EngineSetupError::Option { reason, .. } => reason,
         EngineSetupError::Refused { code, advice, .. } => match advice.strip_prefix("is a server at ") {
@@ -288,6 +282,8 @@ mod tests {
     use std::net::TcpListener;
 
     use fsdyno_job::{ObjectDialect, Tls};
+
+    use fsdyno_job::ObjectOptions;
 
     use super::*;
 

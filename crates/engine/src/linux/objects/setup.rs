@@ -3,11 +3,11 @@
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fsdyno_job::{EngineName, ObjectDialect, ObjectOptions};
-use fsdyno_object::{Credentials, Endpoint, encoded_path};
+use fsdyno_job::{EngineName, ObjectOptions};
+use fsdyno_object::{Endpoint, encoded_path};
 use rustls::pki_types::ServerName;
 
 use super::stream::{self, Connected, Identity};
@@ -36,28 +36,30 @@ pub(super) fn paths(setup: &EngineSetup<'_>) -> Result<Box<[String]>, EngineSetu
     paths.ok_or_else(|| option("filename", "it does not begin with /: use --filename=/BUCKET/NAME"))
 }
 
-/// The key of the job, or of the environment, or of the file that other programs have it from.
-pub(super) fn key(options: &ObjectOptions) -> Result<Option<Credentials>, EngineSetupError> {
-    if options.dialect != ObjectDialect::S3 {
-        return Ok(None);
-    }
-    let (key_id, secret, token) = (options.key_id.clone(), options.key.clone(), options.session_token.clone());
-    match (key_id.is_empty(), secret.is_empty()) {
-        (false, false) => return Ok(Some(Credentials { key_id, secret, token })),
-        (true, true) => {}
-        _ => return Err(option("http_s3_keyid", "only one of http_s3_keyid and http_s3_key is given: give both")),
-    }
-    let of_system = Credentials::from_environment(|name| std::env::var(name).ok()).or_else(of_file);
-    let advice = "there is no key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or http_s3_keyid and http_s3_key";
-    of_system.map(Some).ok_or_else(|| option("http_mode=s3", advice))
+/// A variable that is not empty.
+pub(super) fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-fn of_file() -> Option<Credentials> {
-    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".aws/credentials"));
-    let file = std::env::var_os("AWS_SHARED_CREDENTIALS_FILE").map(PathBuf::from).or_else(home)?;
-    let text = fsdyno_os::files::read_whole(&file, KEYS_BYTES_MAX).ok()?;
-    let profile = std::env::var("AWS_PROFILE").unwrap_or_else(|_| "default".to_owned());
-    Credentials::from_file(&String::from_utf8_lossy(&text), &profile)
+/// The text of a file; empty: there is none.
+pub(super) fn file_text(path: &Path) -> String {
+    let text = fsdyno_os::files::read_whole(path, KEYS_BYTES_MAX).unwrap_or_default();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The text of the file in this variable, else of the one below `~/.aws`.
+fn aws_text(name: &str, usual: &str) -> String {
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".aws").join(usual));
+    variable(name).map(PathBuf::from).or_else(home).map(|file| file_text(&file)).unwrap_or_default()
+}
+
+pub(super) fn credentials_text() -> String {
+    aws_text("AWS_SHARED_CREDENTIALS_FILE", "credentials")
+}
+
+/// The text of the file with the settings of AWS' programs; empty: there is none.
+pub fn config_text() -> String {
+    aws_text("AWS_CONFIG_FILE", "config")
 }
 
 pub(super) fn identity(options: &ObjectOptions, endpoint: &Endpoint) -> Result<Option<Identity>, EngineSetupError> {
