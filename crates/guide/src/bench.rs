@@ -144,10 +144,11 @@ impl Observer for Relay<'_> {
     }
 
     fn message(&mut self, text: &str) {
-        // The guided face does not call itself fio, and people asked about a place, not about our directory in it.
+        // The guided face does not call itself fio. What is said of a directory is said of the place that people asked about,
+        // not of our directory in it; a file keeps its whole name.
         let text = text.strip_prefix("fio: ").unwrap_or(text);
         let own = self.work.and_then(|work| work.directory().file_name());
-        let text = own.map_or(text.to_owned(), |own| text.replace(&format!("/{}", own.to_string_lossy()), ""));
+        let text = own.map_or(text.to_owned(), |own| text.replace(&format!("/{} ", own.to_string_lossy()), " "));
         self.watcher.message(&text);
     }
 
