@@ -248,12 +248,12 @@ pub(crate) fn on_own_filesystems(place: &Place, fstype: &str, mebibytes: [u32; 3
     std::fs::create_dir(place.path("data")).expect("a directory is made");
     let sizes = mebibytes.map(|size| size.to_string()).join(" ");
     let script = format!(
-        "set -- {sizes}; shift ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; [ $1 = 0 ] || mount -t {fstype} -o size=${{1}}m none data; \
+        "set -- {sizes}; rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; hostname machine-$rank; shift $rank; [ $1 = 0 ] || mount -t {fstype} -o size=${{1}}m none data; \
          exec {} {words}",
         testkit::word(program)
     );
     let mut command = launcher::launcher(&place.path(""), 3);
-    command.args(["unshare", "--mount", "sh", "-c", &script]);
+    command.args(["unshare", "--mount", "--uts", "sh", "-c", &script]);
     Some(Running::start(&mut command).finish())
 }
 
