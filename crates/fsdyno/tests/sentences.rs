@@ -29,12 +29,14 @@ const FIOS: [&str; 10] = [
 ];
 
 /// Options of other programs, which sentences name.
-const FOREIGN: [&str; 8] = ["auto", "security-opt", "direct-io", "hostfile", "reflink", "release", "scope", "write"];
+const FOREIGN: [&str; 9] =
+    ["auto", "security-opt", "direct-io", "format", "hostfile", "reflink", "release", "scope", "write"];
 
 /// Settings of mounts, devices and other programs, which sentences name; and parts of fio's messages.
-const SETTINGS: [&str; 15] = [
+const SETTINGS: [&str; 16] = [
     "barrier",
     "buflen",
+    "bytes",
     "cache",
     "cpucycle",
     "data",

@@ -93,8 +93,8 @@ fn webdav_line(place: &str) -> String {
     let folder = folder.trim_end_matches('/');
     let folder = if folder.is_empty() { String::new() } else { format!("/{folder}") };
     format!(
-        "run a job of ioengine=http: `fsdyno --name=w --ioengine=http --http_mode=webdav --https={https} --http_host={host} \
-         --filename={folder}/fsdyno-test --rw=write --bs=1m --size=64m`, then the same with --rw=read, and with --rw=trim to \
+        "run `fsdyno --name=w --ioengine=http --http_mode=webdav --https={https} --http_host={host} \
+         --filename={folder}/fsdyno-test --rw=write --bs=1m --size=64m`. Then run the same with --rw=read, and with --rw=trim to \
          remove its objects"
     )
 }

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::object_list::value_of;
 
+/// S3 takes no smaller parts before the last one, bytes.
+const PART_BYTES_MIN: usize = 5 << 20;
+
 /// Those that are not complete, by id: the path of the object, and the parts by number.
 #[derive(Default)]
 pub(crate) struct Uploads {
@@ -50,6 +53,9 @@ impl Uploads {
                 let listed = String::from_utf8_lossy(&body).matches("<Part>").count();
                 if listed != parts.len() {
                     return (400, b"<Error><Code>InvalidPart</Code></Error>".to_vec());
+                }
+                if parts.values().rev().skip(1).any(|part| part.len() < PART_BYTES_MIN) {
+                    return (400, b"<Error><Code>EntityTooSmall</Code></Error>".to_vec());
                 }
                 if let Some((path, parts)) = self.open.remove(&id) {
                     objects.insert(path, parts.into_values().flatten().collect());

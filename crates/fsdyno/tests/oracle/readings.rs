@@ -60,7 +60,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("is not an error number", "ignore_error=-5"),
     ("more than three lists", "ignore_error=-5"),
     ("zipf theta must be", "random_distribution=zipf:0"),
-    ("a count of zones", "options that are not built"),
 ];
 
 /// What the two read differently: a part of the text, and the row of the difference.

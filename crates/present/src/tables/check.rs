@@ -240,7 +240,7 @@ pub struct ListedProfile {
 }
 
 /// The groups of profiles, by the application that people run.
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Kubernetes and platforms",
         &[
@@ -271,6 +271,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "juicefs-bands",
         ],
     ),
+    ("Object stores", &["s3-functional", "s3-standard", "juicefs-object"]),
 ];
 
 /// All profiles for people: grouped, a line for each.

@@ -90,7 +90,7 @@ impl Failure {
 impl OperationContext {
     /// A context for this directory, with files of this size.
     pub fn new(root: Directory, size_bytes: u64) -> OperationContext {
-        OperationContext { root, size_bytes, payload: payload(size_bytes), part: (0, 1) }
+        OperationContext { root, size_bytes, payload: payload(size_bytes.min(CHUNK_BYTES as u64)), part: (0, 1) }
     }
 }
 
@@ -108,7 +108,7 @@ pub fn on_files(context: Arc<OperationContext>, perform: Perform) -> Prepare {
 
 /// The five bytes of the published test, followed by incompressible data.
 pub fn payload(size_bytes: u64) -> Vec<u8> {
-    let length = usize::try_from(size_bytes).map_or(CHUNK_BYTES, |bytes| bytes.min(CHUNK_BYTES));
+    let length = usize::try_from(size_bytes).unwrap_or(usize::MAX);
     let mut bytes = b"test\n".to_vec();
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     while bytes.len() < length {
