@@ -57,6 +57,7 @@ impl Requests {
         })
     }
 
+    #[cfg(any(test, all(feature = "object", target_os = "linux")))]
     /// The same as requests for whole objects; the error says which there are.
     pub(crate) fn into_objects(self) -> Result<Requests, Problem> {
         if self.reads && self.writes {

@@ -8,6 +8,7 @@ mod neighbour;
 mod object_list;
 #[cfg(target_os = "linux")]
 mod object_server;
+#[cfg(target_os = "linux")]
 mod object_uploads;
 mod place;
 mod ran;

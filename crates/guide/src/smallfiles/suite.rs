@@ -138,6 +138,7 @@ impl Suite {
         self.options.shared && self.role.ranks > 1
     }
 
+    #[cfg(all(feature = "object", target_os = "linux"))]
     /// Whether attributes can be asked of the server or daemon, past the kernel's cache.
     pub(crate) fn asks_anew(&self) -> bool {
         self.caches.uncached_attributes_from().is_some()
