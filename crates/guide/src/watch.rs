@@ -107,16 +107,6 @@ pub struct IntervalLatency {
     pub p99_ns: u64,
 }
 
-impl Amount {
-    /// The difference to an earlier amount.
-    pub fn since(self, earlier: Amount) -> Amount {
-        Amount {
-            operations: self.operations.saturating_sub(earlier.operations),
-            bytes: self.bytes.saturating_sub(earlier.bytes),
-        }
-    }
-}
-
 impl StepTotals {
     /// The totals of a finished row; `None`: it never ran.
     pub fn of_row(row: &Row) -> Option<StepTotals> {

@@ -84,16 +84,20 @@ impl Stream {
         }
     }
 
-    /// The difference to the totals written before, as keys.
-    fn difference(&mut self, now: StepTotals) -> Map<String, Value> {
+    /// The difference to the totals written before, as keys. At the end of a step it may be negative, so that the sum is the
+    /// row's total.
+    fn difference(&mut self, now: StepTotals, ends: bool) -> Map<String, Value> {
         let reported = self.reported;
         let mut keys = Map::new();
         // An interim record counts the time until it was made; a step ends with its last I/O, which may be earlier.
         keys.insert("interval_ms".to_string(), json!(now.at_ms as i64 - reported.at_ms as i64));
         let mut amount = |prefix: &str, now: Option<Amount>, reported: Option<Amount>| {
-            let new = now.map(|now| now.since(reported.unwrap_or_default()));
-            keys.insert(format!("{prefix}operations"), json!(new.map(|new| new.operations)));
-            keys.insert(format!("{prefix}bytes"), json!(new.map(|new| new.bytes)));
+            let earlier = reported.unwrap_or_default();
+            let new =
+                |now: u64, then: u64| if ends { now as i64 - then as i64 } else { now.saturating_sub(then) as i64 };
+            let operations = now.map(|now| new(now.operations, earlier.operations));
+            keys.insert(format!("{prefix}operations"), json!(operations));
+            keys.insert(format!("{prefix}bytes"), json!(now.map(|now| new(now.bytes, earlier.bytes))));
         };
         amount("", Some(now.all), Some(reported.all));
         amount("read_", now.read, reported.read);
@@ -151,7 +155,7 @@ impl Watcher for Stream {
             self.reported_layout_bytes = bytes.max(self.reported_layout_bytes);
         }
         if let Some(totals) = figures.totals {
-            keys.extend(self.difference(totals));
+            keys.extend(self.difference(totals, false));
             keys.insert("latency_ns_p50".to_string(), json!(totals.latency.map(|latency| latency.p50_ns)));
             keys.insert("latency_ns_p99".to_string(), json!(totals.latency.map(|latency| latency.p99_ns)));
         }
@@ -172,7 +176,7 @@ impl Watcher for Stream {
         let findings: Vec<&str> = row.findings.iter().map(|finding| finding.id.as_str()).collect();
         keys.insert("findings".to_string(), json!(findings));
         if let Some(whole) = StepTotals::of_row(row) {
-            keys.extend(self.difference(whole));
+            keys.extend(self.difference(whole, true));
             keys.insert("total_ms".to_string(), json!(whole.at_ms));
             keys.insert("total_operations".to_string(), json!(whole.all.operations));
             keys.insert("total_bytes".to_string(), json!(whole.all.bytes));

@@ -54,7 +54,7 @@ pub(super) const OTHER_ENGINES: &[Difference] = &[
     difference(
         "ioengine=http with http_mode=s3 and no key",
         "signs as (null)",
-        "takes the key of the environment or of ~/.aws/credentials, else an error",
+        "takes the key of the environment, of the files in ~/.aws, or of the role of a container or machine, else an error",
         "a secret on a command line is visible to others",
     ),
     difference(

@@ -119,6 +119,20 @@ fn the_differences_add_up_to_the_row() {
 }
 
 #[test]
+fn the_differences_add_up_where_the_last_look_counted_more_than_the_row_has() {
+    let written = Written::default();
+    let mut stream = Stream::into(Box::new(written.clone()));
+    stream.begin(&Step::default());
+    let figures = LiveFigures { totals: Some(totals(2000, 4331)), ..LiveFigures::default() };
+    stream.progress(&Step::default(), &figures);
+    stream.end(&Step::default(), &row(4321));
+    let lines = written.lines();
+    let sum = |key: &str| lines.iter().filter_map(|line| line.get(key)?.as_i64()).sum::<i64>();
+    assert_eq!((sum("operations"), sum("bytes")), (4321, 4321 * 4096));
+    assert_eq!(of(&lines, "step_end")[0]["operations"], -10);
+}
+
+#[test]
 fn the_intervals_add_up_where_the_last_io_ends_before_the_last_look() {
     let written = Written::default();
     let mut stream = Stream::into(Box::new(written.clone()));
