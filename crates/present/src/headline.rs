@@ -17,7 +17,7 @@ mod timed;
 pub(crate) mod verdict;
 
 use fsdyno_findings::Aspect;
-use fsdyno_results::{Question, Study, Trust};
+use fsdyno_results::{Question, Study, TimeUse, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,6 +53,8 @@ pub struct Headline {
     pub trust: TrustLine,
     /// What limits the tests: a sentence for each limit with its tests.
     pub limits: Vec<String>,
+    /// What the wall time was used for; `None`: no test ran.
+    pub time: Option<TimeUse>,
     /// What to do next.
     pub next: Vec<Step>,
     /// Each test on each target.
@@ -104,6 +106,7 @@ impl Headline {
             times,
             trust: trust(&tests, &findings),
             limits: limited::of(study, LimitDetail::Evidence),
+            time: study.time_use(),
             next: next::of(study, &tests, &findings),
             tests,
             nodes: nodes::all(grid),

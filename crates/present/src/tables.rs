@@ -31,10 +31,11 @@ pub use sentence::summary;
 pub(crate) use table::with_joined_units;
 
 use fsdyno_results::evidence::{InMemory, Storage, StorageClass};
-use fsdyno_results::{Question, Severity, Study, Target};
+use fsdyno_results::{Question, Severity, Study, Target, TimeUse};
 use fsdyno_text::escape;
 
 use crate::headline::{Headline, finding_kinds};
+use crate::quantity::{duration, percent};
 use table::Form;
 
 /// The whole study, `columns` wide.
@@ -66,6 +67,7 @@ fn shown(study: &Study, form: Form) -> String {
     });
     parts.push(nodes::table(&headline, form));
     parts.extend(sentences(&headline, study, form));
+    parts.extend(headline.time.as_ref().map(|time| form.paragraph(&time_use(time))));
     parts.extend(findings(&headline, form));
     parts.extend(notes(study, form));
     parts.extend(sentence::incomplete(study).map(|[what, figures]| format!("{what}: {figures}.\n")));
@@ -181,6 +183,23 @@ fn sentences(headline: &Headline, study: &Study, form: Form) -> Option<String> {
     let rest = study.sentences.iter().filter_map(|sentence| headline.beyond(study, sentence));
     let lines: Vec<String> = rest.map(|sentence| form.paragraph(sentence)).collect();
     (!lines.is_empty()).then(|| lines.concat())
+}
+
+/// What the wall time was used for, in a sentence.
+fn time_use(time: &TimeUse) -> String {
+    let seconds = |seconds: f64| duration(seconds * 1e9);
+    let layout = match time.layout_s > 0.0 {
+        true => {
+            format!(" and {} ({}) wrote the file of the tests", seconds(time.layout_s), percent(time.layout_percent))
+        }
+        false => String::new(),
+    };
+    format!(
+        "Of {}, {} ({}) were measured{layout}; preparation, warm-up and removal took the rest.",
+        seconds(time.wall_s),
+        seconds(time.measured_s),
+        percent(time.measured_percent)
+    )
 }
 
 /// The findings, each kind once; the table marks each row.

@@ -14,6 +14,7 @@ mod repeat;
 mod rounds;
 mod study;
 pub mod test_name;
+mod time_use;
 mod tree;
 mod verdict;
 
@@ -30,5 +31,6 @@ pub use ratio::{Ratio, interval_of_rounds};
 pub use repeat::Repeat;
 pub use rounds::{NOT_EXAMINED, SMALL_BYTES, TestRounds};
 pub use study::{Row, STUDY_SCHEMA_VERSION, Study, Target};
+pub use time_use::TimeUse;
 pub use tree::{DeviceWork, PrintedRecord, StorageTraffic, TreeRecord, WireOperation, WireTraffic};
 pub use verdict::{Bound, Confidence, Requirement, RequirementKind, TestOrigin, Verdict, VerdictRow};
