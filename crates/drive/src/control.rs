@@ -259,3 +259,30 @@ impl WorkerCell {
         offered.as_ref().filter(|(made_for, _)| *made_for >= epoch).map(|(_, record)| record.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of a processor's cache; two of them are fetched together.
+    const PAIR_BYTES: usize = 128;
+
+    /// The pairs of lines on which a value lies.
+    fn pairs<T>(value: &T) -> std::ops::RangeInclusive<usize> {
+        let first = std::ptr::from_ref(value).addr();
+        first / PAIR_BYTES..=(first + size_of::<T>() - 1) / PAIR_BYTES
+    }
+
+    #[test]
+    fn what_a_worker_publishes_shares_no_cache_line_with_another_worker() {
+        let cells: Vec<WorkerCell> = (0..10).map(|_| WorkerCell::default()).collect();
+        for (cell, next) in cells.iter().zip(&cells[1..]) {
+            let (last, first) = (pairs(cell), pairs(next));
+            assert!(last.end() < first.start(), "{last:?} {first:?}");
+            // All that is stored for each batch lies in the worker's own cell.
+            for counter in [&cell.bytes.read, &cell.ios.read, &cell.bytes.trim, &cell.ios.trim] {
+                assert!(last.contains(pairs(counter).start()), "{last:?}");
+            }
+        }
+    }
+}
