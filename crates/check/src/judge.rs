@@ -219,7 +219,7 @@ impl<'a> ResolvedRequirement<'a> {
             return;
         }
         let (verdict, fallen) = self.judgement(found, limit);
-        answer.caveats.extend(fallen.map(|rates_of_thirds| self.course_sentence(rates_of_thirds)));
+        answer.caveats.extend(fallen.map(|rates_of_thirds| self.rate_over_time_sentence(rates_of_thirds)));
         if let Some(rates_of_thirds) = fallen {
             let last = rates_of_thirds.last / self.requirement.unit_size;
             let distance = if self.requirement.bound == Bound::AtMost { limit - last } else { last - limit };
@@ -260,7 +260,7 @@ impl<'a> ResolvedRequirement<'a> {
         }
     }
 
-    fn course_sentence(&self, rates_of_thirds: RatesOfThirds) -> String {
+    fn rate_over_time_sentence(&self, rates_of_thirds: RatesOfThirds) -> String {
         let shown = |rate: f64| number(rate / self.requirement.unit_size);
         let lost = (1.0 - rates_of_thirds.last / rates_of_thirds.first) * 100.0;
         format!(

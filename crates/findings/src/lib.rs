@@ -63,7 +63,9 @@ fn look(record: &RunRecord, find: impl Fn(&Evidence<'_>) -> Vec<Finding>) -> Vec
     for evidence in Evidence::of(record) {
         let node = (record.nodes.len() > 1).then(|| evidence.node.name.clone());
         all.extend(
-            one_per_cause::settled(find(&evidence)).into_iter().map(|found| Finding { node: node.clone(), ..found }),
+            one_per_cause::for_each_cause(find(&evidence))
+                .into_iter()
+                .map(|found| Finding { node: node.clone(), ..found }),
         );
     }
     sort::by_key(&mut all, |finding| std::cmp::Reverse(finding.severity));

@@ -45,7 +45,7 @@ const EXPLAINED_BY: &[(&str, &[&str])] = &[
 ];
 
 /// The findings without duplicates and without those that others explain; the worst first, otherwise in their order.
-pub(crate) fn settled(found: Vec<Finding>) -> Vec<Finding> {
+pub(crate) fn for_each_cause(found: Vec<Finding>) -> Vec<Finding> {
     let mut kept: Vec<Finding> = Vec::new();
     for finding in &found {
         let same = |other: &Finding| other.id == finding.id && other.job == finding.job;

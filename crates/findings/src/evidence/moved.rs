@@ -161,7 +161,7 @@ fn charges_the_asker(node: &Node, rows: &[Row<'_>]) -> bool {
 /// Whether the filesystems from this layer down to the first devices read in the asking process.
 fn read_by_the_asker(layer: &Layer) -> bool {
     let own = layer.kind != LayerKind::Filesystem || READ_BY_THE_ASKER.contains(&layer.name.as_str());
-    layer.is_device() || own && layer.holding().all(read_by_the_asker)
+    layer.is_device() || own && layer.below_with_data().all(read_by_the_asker)
 }
 
 /// Major and minor version: `Linux 6.18.44` as 6 and 18.
@@ -172,13 +172,14 @@ fn kernel_version(text: &str) -> Option<(u32, u32)> {
 
 /// Whether the daemon shows known folders or files on filesystems whose reads the kernel charges to it.
 fn local_folders(row: &Row<'_>) -> bool {
-    let below = |layer: &Layer| layer.holding().next().is_some() && layer.holding().all(read_by_the_asker);
+    let below =
+        |layer: &Layer| layer.below_with_data().next().is_some() && layer.below_with_data().all(read_by_the_asker);
     row.storage.is_some_and(|storage| !storage.layers.is_empty() && storage.layers.iter().all(below))
 }
 
 /// Whether the daemon's folders are known to be on a mount whose reads no process counter shows.
 fn on_another_mount(row: &Row<'_>) -> bool {
-    let below = |layer: &Layer| !layer.holding().all(read_by_the_asker);
+    let below = |layer: &Layer| !layer.below_with_data().all(read_by_the_asker);
     row.storage.is_some_and(|storage| storage.layers.iter().any(below))
 }
 

@@ -68,5 +68,5 @@ fn writes_in_place(row: &Row<'_>) -> bool {
 
 /// Whether one of the filesystems from this layer down to the first devices never writes in place.
 fn never_in_place(layer: &Layer) -> bool {
-    NEVER_IN_PLACE.contains(&layer.name.as_str()) || !layer.is_device() && layer.holding().any(never_in_place)
+    NEVER_IN_PLACE.contains(&layer.name.as_str()) || !layer.is_device() && layer.below_with_data().any(never_in_place)
 }

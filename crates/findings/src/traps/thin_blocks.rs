@@ -109,6 +109,6 @@ fn layer_with_gaps<'r>(row: &Row<'r>) -> Option<(&'r Layer, Gaps)> {
 fn each_raw_layer<'l>(layers: impl IntoIterator<Item = &'l Layer>, visit: &mut dyn FnMut(&'l Layer)) {
     for layer in layers.into_iter().filter(|layer| layer.is_device()) {
         visit(layer);
-        each_raw_layer(layer.holding().collect::<Vec<_>>(), visit);
+        each_raw_layer(layer.below_with_data().collect::<Vec<_>>(), visit);
     }
 }

@@ -108,7 +108,7 @@ impl fsdyno_guide::Watcher for Live {
         let is_kept = row.round == 0 || row.trust() == Trust::Invalid || row.first_error().is_some();
         if !self.quiet && self.terminal && is_kept {
             let found = fsdyno_present::tables::summary(row);
-            print_stderr(&progress::kept(step, &found, columns_of_progress() - 1));
+            print_stderr(&progress::finished_line(step, &found, columns_of_progress() - 1));
         } else if !self.quiet && !self.terminal {
             let (number, of) = (step.number, step.of);
             let what = format!("[{number}/{of}] {}: {}", step.target, step.title);

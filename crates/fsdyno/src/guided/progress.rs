@@ -101,7 +101,7 @@ impl RemainingTime {
 
 /// The line of a finished step, which stays visible: its name, then its figures, cut to `columns`. A figure is never
 /// without its mark (`invalid`).
-pub(super) fn kept(step: &Step, found: &str, columns: usize) -> String {
+pub(super) fn finished_line(step: &Step, found: &str, columns: usize) -> String {
     let head = heading(step);
     let found = escape::line(found);
     let marked = found.rsplit_once(", ").filter(|(_, mark)| MARKS.contains(mark));
@@ -244,14 +244,14 @@ mod tests {
     #[test]
     fn what_a_step_found_stays_on_one_line() {
         let found = "275 MB/s, 67,204 IOPS, p50 300 µs, p99 3.40 ms, caution";
-        let kept = |columns| kept(&step(3, 9, 0), found, columns);
-        assert_eq!(kept(120), format!("3/9 4k random read, depth 32  {found}"));
-        assert_eq!(kept(80), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, p50 300 µs, caution");
-        assert_eq!(kept(60), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, caution");
-        assert_eq!(kept(59), "3/9 4k random read, depth 32  275 MB/s, caution");
-        assert_eq!(kept(36), "3/9 4k random…  275 MB/s, caution", "the figure stays, with its mark");
-        assert_eq!(kept(20), "3/9 4k random read,…");
-        let trusted = super::kept(&step(3, 9, 0), "275 MB/s, 67,204 IOPS, p50 300 µs", 60);
+        let line = |columns| finished_line(&step(3, 9, 0), found, columns);
+        assert_eq!(line(120), format!("3/9 4k random read, depth 32  {found}"));
+        assert_eq!(line(80), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, p50 300 µs, caution");
+        assert_eq!(line(60), "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS, caution");
+        assert_eq!(line(59), "3/9 4k random read, depth 32  275 MB/s, caution");
+        assert_eq!(line(36), "3/9 4k random…  275 MB/s, caution", "the figure stays, with its mark");
+        assert_eq!(line(20), "3/9 4k random read,…");
+        let trusted = super::finished_line(&step(3, 9, 0), "275 MB/s, 67,204 IOPS, p50 300 µs", 60);
         assert_eq!(trusted, "3/9 4k random read, depth 32  275 MB/s, 67,204 IOPS");
     }
 }

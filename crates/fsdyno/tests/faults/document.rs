@@ -49,7 +49,7 @@ static WRITER: Mutex<()> = Mutex::new(());
 
 /// Compares the rows with the document's, or writes them there.
 #[track_caller]
-pub(crate) fn hold(test: &str, rows: Vec<Row>) {
+pub(crate) fn compare(test: &str, rows: Vec<Row>) {
     assert!(!rows.is_empty(), "{test} made no row");
     let _writer = WRITER.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let made: String = rows.iter().map(Row::markdown).collect();

@@ -459,7 +459,7 @@ fn sim() {
             left: "nothing".to_owned(),
         }
     });
-    document::hold("ends::sim", rows.collect());
+    document::compare("ends::sim", rows.collect());
 }
 
 /// If somebody truncates a mapped file, only its own job ends, with the cause.
@@ -481,7 +481,7 @@ fn a_shortened_file() {
     assert_eq!(jobs[0]["error"]["code"], 5, "{output}");
     assert!(jobs[1]["error"].is_null() && jobs[1]["directions"]["read"]["ios"].as_u64() > Some(0), "{output}");
     let message = [EIO, "another program shortened it"].map(|words| moment(&ran.message(words)));
-    document::hold(
+    document::compare(
         "ends::a_shortened_file",
         vec![Row {
             fault: "somebody shortens a mapped file".to_owned(),

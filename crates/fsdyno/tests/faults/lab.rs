@@ -18,7 +18,7 @@ pub(crate) fn inside(test: &str, stack: &str, body: impl FnOnce() -> Vec<Row>) {
         body().iter().for_each(|row| stack::show(&format!("{ROW}{}", row.to_line())));
     });
     if let Some(message) = message {
-        document::hold(test, message.iter().filter_map(|line| line.strip_prefix(ROW)).map(Row::from_line).collect());
+        document::compare(test, message.iter().filter_map(|line| line.strip_prefix(ROW)).map(Row::from_line).collect());
     }
 }
 

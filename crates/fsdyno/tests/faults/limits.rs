@@ -66,7 +66,7 @@ fn of_a_process() {
         }
         rows.push(row(fault, words, &ran, message, left.to_owned()));
     }
-    document::hold("limits::of_a_process", rows);
+    document::compare("limits::of_a_process", rows);
 }
 
 /// Number of the files of the job `a` that `sh` leaves in its directory.
@@ -135,7 +135,7 @@ fn of_a_control_group() {
     let refused = row("buffers beyond 256 MiB of a control group", words, &ran, "control group", "nothing".into());
     let words = "--name=a --filename=data --rw=read --bs=1m --size=1m --ioengine=io_uring --iodepth=128";
     assert_eq!(behind(place.path(), &before, words).status, 0, "buffers below the limit are used");
-    document::hold("limits::of_a_control_group", vec![refused]);
+    document::compare("limits::of_a_control_group", vec![refused]);
 }
 
 #[test]

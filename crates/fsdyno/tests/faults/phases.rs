@@ -155,7 +155,7 @@ fn report() {
             left: "its files".to_owned(),
         });
     }
-    document::hold("phases::report", rows);
+    document::compare("phases::report", rows);
 }
 
 /// The time at which a question gets the signal.
@@ -213,7 +213,7 @@ fn guided_face() {
             });
         }
     }
-    document::hold("phases::guided_face", rows);
+    document::compare("phases::guided_face", rows);
 }
 
 /// The file that `measure` uses, once it exists.

@@ -48,7 +48,7 @@ pub(super) fn of(study: &Study, requests: &Requests) -> Vec<String> {
     let mut sentences = vec![format!(
         "{}: {} A closed loop reached {} at {}: loads are given in % of this capacity.",
         requests.title(),
-        kept(&loads),
+        served_rate(&loads),
         count_per_s(capacity),
         requests.at_once(depth),
     )];
@@ -79,7 +79,7 @@ fn most(loads: &[Load], pick: fn(&LatencyFigures) -> Option<u64>) -> Option<u64>
 
 /// The rate that the storage keeps up with, and its response time: `keeps 9,000 IOPS with p99 within 2 ms.` No lighter
 /// load may have fallen behind or been slower.
-fn kept(loads: &[Load]) -> String {
+fn served_rate(loads: &[Load]) -> String {
     if loads.is_empty() {
         return "which rate it keeps cannot be told: no load was measured.".to_string();
     }
@@ -261,7 +261,7 @@ mod tests {
             "Response time, from the intended start of a request: the median is 120 µs at 10 % load, and more than \
              twice that from 90 % on (310 µs); p99 is 300 µs at 10 % load, and more than twice that from 75 % on (900 µs)."
         );
-        assert_eq!(kept(&loads), "keeps 35,900 IOPS with p99 within 2.00 ms; 30,010 with p99 within 900 µs.");
+        assert_eq!(served_rate(&loads), "keeps 35,900 IOPS with p99 within 2.00 ms; 30,010 with p99 within 900 µs.");
         assert_eq!(
             saturation(&loads).unwrap(),
             "At 100 % load the storage falls behind: 38,200 of the 40,000 IOPS offered were served. From there on the \
@@ -299,10 +299,13 @@ mod tests {
     #[test]
     fn what_cannot_be_told_is_said() {
         let mut loads = [load(50, 20_000.0, 1, 1), load(100, 39_500.0, 1, 1), load(120, 40_000.0, 1, 1)];
-        assert_eq!(kept(&loads[2..]), "which rate it keeps cannot be told: no load was clearly served.");
-        assert_eq!(kept(&[]), "which rate it keeps cannot be told: no load was measured.");
+        assert_eq!(served_rate(&loads[2..]), "which rate it keeps cannot be told: no load was clearly served.");
+        assert_eq!(served_rate(&[]), "which rate it keeps cannot be told: no load was measured.");
         loads[0].response.p99_ns = None;
-        assert_eq!(kept(&loads[..1]), "keeps 20,000 IOPS with a median within 1.00 µs, too few requests for p99.");
+        assert_eq!(
+            served_rate(&loads[..1]),
+            "keeps 20,000 IOPS with a median within 1.00 µs, too few requests for p99."
+        );
         loads[1].served = Served::CannotTell;
         let text = saturation(&loads).unwrap();
         assert!(text.starts_with("At 120 % load the storage falls behind"), "{text}");
@@ -382,7 +385,7 @@ mod tests {
 
     fn holds(loads: &[Load]) {
         let above = more_than_capacity(loads, 40_000.0);
-        let all = [Some(kept(loads)), floor(loads), saturation(loads), above];
+        let all = [Some(served_rate(loads)), floor(loads), saturation(loads), above];
         all.into_iter().flatten().for_each(|text| explained(loads, &text));
         let told = |text: &str| {
             format!(
@@ -399,7 +402,7 @@ mod tests {
                     .collect::<Vec<_>>()
             )
         };
-        let text = kept(loads);
+        let text = served_rate(loads);
         if let Some(rate) = number_before(&text, "keeps ") {
             let at = loads
                 .iter()

@@ -118,12 +118,12 @@ fn traffic(study: &Study, pattern: &str) -> Option<String> {
     let whole = share(wires.iter().map(|wire| side(wire.bytes)).sum());
     let of_sockets: Option<u64> = wires.iter().map(|wire| wire.daemon_sockets.map(side)).sum();
     let from_disk: Option<u64> = wires.iter().map(|wire| wire.daemon_storage_bytes.map(|bytes| bytes.read)).sum();
-    Some(told(writes, whole, of_sockets.map(share), from_disk.map(share), witness))
+    Some(traffic_sentence(writes, whole, of_sockets.map(share), from_disk.map(share), witness))
 }
 
 /// `whole`: bytes on the interface for each byte asked for, the most that the mount can have moved; `sockets`: those of the
 /// connections that were seen, the least; `from_disk`: bytes that its program read from local storage.
-fn told(writes: bool, whole: f64, sockets: Option<f64>, from_disk: Option<f64>, witness: &str) -> String {
+fn traffic_sentence(writes: bool, whole: f64, sockets: Option<f64>, from_disk: Option<f64>, witness: &str) -> String {
     let (verb, what) = if writes { ("sent", "written") } else { ("received", "read") };
     let mut text = match sockets {
         Some(least) if whole <= least * NEAR => {
@@ -157,18 +157,18 @@ mod tests {
 
     #[test]
     fn a_share_of_a_cache_is_told_only_where_counters_show_it() {
-        let told = |whole, sockets| told(false, whole, sockets, None, "interface lo");
-        assert!(told(1.03, Some(1.0)).ends_with("so that no cache had them"), "{}", told(1.03, Some(1.0)));
-        assert!(told(0.02, Some(0.0)).ends_with("a cache on this machine had at least 98 %"));
-        assert!(told(0.02, None).starts_with("at most 0.02 bytes were received"));
+        let sentence = |whole, sockets| traffic_sentence(false, whole, sockets, None, "interface lo");
+        assert!(sentence(1.03, Some(1.0)).ends_with("so that no cache had them"), "{}", sentence(1.03, Some(1.0)));
+        assert!(sentence(0.02, Some(0.0)).ends_with("a cache on this machine had at least 98 %"));
+        assert!(sentence(0.02, None).starts_with("at most 0.02 bytes were received"));
         // Connections that nobody saw may have carried the rest.
-        let open = told(1.2, Some(0.0));
+        let open = sentence(1.2, Some(0.0));
         assert!(
             open.contains("between 0.00 and 1.20") && open.ends_with("the share of a cache is not visible"),
             "{open}"
         );
-        assert!(told(3.0, None).ends_with("the share of a cache is not visible"));
-        let written = super::told(true, 1.02, Some(1.0), Some(0.5), "interface lo");
+        assert!(sentence(3.0, None).ends_with("the share of a cache is not visible"));
+        let written = super::traffic_sentence(true, 1.02, Some(1.0), Some(0.5), "interface lo");
         assert_eq!(written, "1.00 bytes were sent for each byte written (connections of the mount's program)");
     }
 }

@@ -25,7 +25,7 @@ const FIRST_OF: usize = 4;
 /// Notes which environment variables the command gets: names only, as a value may be a secret.
 pub(super) fn environment(study_run: &mut StudyRun<'_>, options: &TimeOptions) {
     let mut names: Vec<String> =
-        run::kept_environment(options).map(|(name, _)| name.to_string_lossy().into_owned()).collect();
+        run::inherited_environment(options).map(|(name, _)| name.to_string_lossy().into_owned()).collect();
     fsdyno_stats::sort::by(&mut names, Ord::cmp);
     let text = format!(
         "the command has these variables, in addition to its own HOME, TMPDIR and FSDYNO_DIR: {}",

@@ -65,7 +65,7 @@ pub(super) fn words_of_shell(line: &str) -> Vec<String> {
 }
 
 /// The user's variables that the command also gets.
-pub(super) fn kept_environment(options: &TimeOptions) -> impl Iterator<Item = (OsString, OsString)> {
+pub(super) fn inherited_environment(options: &TimeOptions) -> impl Iterator<Item = (OsString, OsString)> {
     let clean = options.clean_environment;
     std::env::vars_os().filter(move |(name, _)| {
         let is = |known: &&str| name == *known;
@@ -78,7 +78,7 @@ fn environment(place: &TimedPlace, options: &TimeOptions) -> Vec<(OsString, OsSt
     let own = [("HOME", &place.home), ("TMPDIR", &place.temporary), ("FSDYNO_DIR", &place.directory)];
     let own = own.into_iter().chain([("PWD", &place.directory)]);
     let own = own.map(|(name, directory)| (name.into(), directory.path().as_os_str().to_owned()));
-    kept_environment(options).chain(own).collect()
+    inherited_environment(options).chain(own).collect()
 }
 
 /// Runs a command to its end; `None`: a signal ended the study meanwhile.

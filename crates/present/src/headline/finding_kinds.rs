@@ -85,7 +85,7 @@ impl Sentence<'_> {
         let (runs, of_runs) = (sum(|case| case.runs), sum(|case| case.of_runs));
         let runs = if runs < of_runs { format!(", {runs} of {of_runs} runs") } else { String::new() };
         let causes: Vec<&str> = self.of.iter().flat_map(|(_, case)| case.causes.iter().map(String::as_str)).collect();
-        format!("{}{runs}: {}", self.which(with_places), ranged::together(&causes))
+        format!("{}{runs}: {}", self.which(with_places), ranged::merged_sentence(&causes))
     }
 
     /// The tests, with the places that they ran on.

@@ -201,7 +201,7 @@ fn finished(grid: &Grid<'_>, group: Group<'_>) -> FindingGroup {
         called: case.tests.iter().map(|test| called(grid.study, test)).collect(),
         runs: case.causes.len().min(case.of_runs),
         of_runs: case.of_runs,
-        cause: ranged::together(&case.causes),
+        cause: ranged::merged_sentence(&case.causes),
         causes: owned(&case.causes),
     });
     FindingGroup {

@@ -156,7 +156,7 @@ mod tests {
 
     /// The lines for `device` tests with the first limit and `cpus` tests with the second; the other tests have no
     /// visible limit.
-    fn told(device: usize, cpus: usize, said: LimitDetail) -> Vec<String> {
+    fn limit_lines(device: usize, cpus: usize, said: LimitDetail) -> Vec<String> {
         let names = |tests: &[&str]| tests.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let limited = |from: usize, to: usize, limiter| Limited {
             target: 0,
@@ -176,12 +176,12 @@ mod tests {
 
     #[test]
     fn the_last_limit_is_that_of_all_others_only_where_it_is() {
-        let words = |device, cpus| told(device, cpus, LimitDetail::Evidence).join("; ");
+        let words = |device, cpus| limit_lines(device, cpus, LimitDetail::Evidence).join("; ");
         let (device, cpus) = (Limiter::Device.word(), Limiter::ClientProcessor.word());
         assert_eq!(words(4, 5), format!("{device} (a, b, c, d); {cpus} (all others)"));
         assert_eq!(words(9, 0), format!("{device} (all tests)"));
         assert_eq!(words(8, 1), format!("{cpus} (i); {device} (all others)"));
         assert_eq!(words(4, 4), format!("{device} (a, b, c, d); {cpus} (e, f, g, h)"), "one is not visible");
-        assert_eq!(told(4, 5, LimitDetail::Name), [device, cpus], "there is no room for more");
+        assert_eq!(limit_lines(4, 5, LimitDetail::Name), [device, cpus], "there is no room for more");
     }
 }

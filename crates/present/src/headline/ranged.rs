@@ -60,7 +60,7 @@ pub(super) fn near(one: &str, other: &str) -> bool {
 }
 
 /// Merges sentences that are alike into one.
-pub(super) fn together(sentences: &[&str]) -> String {
+pub(super) fn merged_sentence(sentences: &[&str]) -> String {
     let all: Vec<Vec<&str>> = sentences.iter().map(|sentence| sentence.split_whitespace().collect()).collect();
     let Some(first) = all.first() else { return String::new() };
     let differs = |index: usize| all.iter().any(|words| words.get(index) != first.get(index));
@@ -111,14 +111,14 @@ mod tests {
         let two = "waited 9 % of the time; others used 1.7 of 2 CPUs (from 20 % on), 12 times on vda1";
         assert!(alike(one, two));
         assert_eq!(
-            together(&[one, two, one]),
+            merged_sentence(&[one, two, one]),
             "waited 9 to 27 % of the time; others used 1.7 to 1.9 of 2 CPUs (from 20 % on), 12 to 1,024 times on vda1"
         );
         let (slow, fast) = ("took 3 ms, with 1.4 GiB", "took 250 µs, with 7 GiB");
         assert!(alike(slow, fast));
-        assert_eq!(together(&[slow, fast]), "took 250 µs to 3 ms, with 1.4 to 7 GiB");
+        assert_eq!(merged_sentence(&[slow, fast]), "took 250 µs to 3 ms, with 1.4 to 7 GiB");
         assert!(!alike("took 3 ms", "took 3 MiB") && !alike("on vda1", "on vda2") && !alike("a", "a b"));
-        assert_eq!(together(&["as it is"]), "as it is");
+        assert_eq!(merged_sentence(&["as it is"]), "as it is");
         assert!(near("at 3 ms, 2 of 4", "at 2 ms, 3 of 4") && !near(slow, fast) && near(slow, "took 2 ms, with 2 GiB"));
     }
 }

@@ -107,7 +107,7 @@ fn over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> 
                 @for words in missing.iter().flatten() { " " (words) } }
             div.panel-grid { @for (index, line, series) in &drawn { @if let Some(series) = series {
                 @let title = format!("Throughput over time, {}", shortened(&line.pattern, 60));
-                (panel(line, time::chart(&place.id(&format!("p{index}-time")), &title, series, &names), &told(series, line, grid)))
+                (panel(line, time::chart(&place.id(&format!("p{index}-time")), &title, series, &names), &remarks(series, line, grid)))
             } } }
         }
     }
@@ -142,7 +142,7 @@ fn about<'a>(drawn: impl Iterator<Item = (&'a Line<'a>, &'a Series)> + Clone) ->
 }
 
 /// Remarks on one chart.
-fn told(series: &Series, line: &Line<'_>, grid: &Grid<'_>) -> String {
+fn remarks(series: &Series, line: &Line<'_>, grid: &Grid<'_>) -> String {
     let mut words = rate_changes::sentences(series, grid);
     let longest = |target: usize| {
         let mine = series.marks.iter().filter(|mark| mark.target == target && mark.kind == MarkKind::FinalSync);

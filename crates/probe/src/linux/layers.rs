@@ -115,7 +115,7 @@ fn collect(look: &Look, layer: &Layer, found: &mut Vec<BlockDevice>, unseen: &mu
     if let Some(reason) = &layer.unseen {
         *unseen = Some(NotVisible::new(layer.role.as_deref().unwrap_or(&layer.name), reason));
     }
-    layer.holding().for_each(|below| collect(look, below, found, unseen));
+    layer.below_with_data().for_each(|below| collect(look, below, found, unseen));
 }
 
 /// Whether no device of this machine lies below a filesystem of this type.

@@ -145,20 +145,20 @@ impl Layer {
     }
 
     /// The layers directly below that hold the data of the path.
-    pub fn holding(&self) -> impl Iterator<Item = &Layer> {
+    pub fn below_with_data(&self) -> impl Iterator<Item = &Layer> {
         self.below.iter().filter(|layer| !layer.holds_other_data)
     }
 
     /// Calls `visit` for this layer and all layers below that hold the data of the path.
     pub fn each<'l>(&'l self, visit: &mut dyn FnMut(&'l Layer)) {
         visit(self);
-        self.holding().for_each(|layer| layer.each(visit));
+        self.below_with_data().for_each(|layer| layer.each(visit));
     }
 
     /// The highest devices below it.
     pub fn devices_below(&self) -> Vec<&Layer> {
         let below = |layer| if Layer::is_device(layer) { vec![layer] } else { layer.devices_below() };
-        self.holding().flat_map(below).collect()
+        self.below_with_data().flat_map(below).collect()
     }
 
     /// How much of the data is in memory; `None`: none that is visible.
@@ -166,7 +166,7 @@ impl Layer {
         if self.memory {
             return Some(InMemory::All);
         }
-        in_memory(self.holding())
+        in_memory(self.below_with_data())
     }
 
     /// The names from this layer down to the first one in memory.
@@ -174,7 +174,7 @@ impl Layer {
         if self.memory {
             return Some(self.name.clone());
         }
-        let below = self.holding().find_map(Layer::way_to_memory)?;
+        let below = self.below_with_data().find_map(Layer::way_to_memory)?;
         Some(format!("{} on {below}", self.name))
     }
 }

@@ -151,7 +151,7 @@ impl<'a> Repeat<'a> {
             }
         };
         let sampled = merged.sampled_latency.as_deref().map(|latencies| &latencies[direction]);
-        Some(Cow::Borrowed(kept(&merged.directions[direction], sampled)?))
+        Some(Cow::Borrowed(complete_latency(&merged.directions[direction], sampled)?))
     }
 
     /// Whether only some of the requests were timed.
@@ -181,7 +181,7 @@ impl JobRecord {
     }
 }
 
-fn kept<'a>(direction: &'a DirectionRecord, sampled: Option<&'a Latency>) -> Option<&'a Latency> {
+fn complete_latency<'a>(direction: &'a DirectionRecord, sampled: Option<&'a Latency>) -> Option<&'a Latency> {
     if direction.ios == 0 {
         return Some(&direction.clat);
     }

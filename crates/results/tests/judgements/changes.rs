@@ -118,7 +118,7 @@ fn a_figure_that_is_the_same_does_not_change_and_a_slower_one_does() {
             rows.push([weather.words.to_string(), rounds.to_string(), a, b, c, d, e, f]);
         }
     }
-    document::hold(
+    document::compare(
         "judgements::changes",
         [
             "rounds of both studies",

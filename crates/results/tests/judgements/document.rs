@@ -8,7 +8,7 @@ static WRITER: Mutex<()> = Mutex::new(());
 
 /// Compares a table with the one in the document, or writes it there.
 #[track_caller]
-pub(crate) fn hold<const COLUMNS: usize>(test: &str, heads: [&str; COLUMNS], rows: &[[String; COLUMNS]]) {
+pub(crate) fn compare<const COLUMNS: usize>(test: &str, heads: [&str; COLUMNS], rows: &[[String; COLUMNS]]) {
     let _writer = WRITER.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
     let mut made = line(&heads) + &format!("|{}\n", "---|".repeat(COLUMNS));

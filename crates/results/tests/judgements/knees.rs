@@ -122,7 +122,7 @@ fn a_false_knee_is_rare_and_a_clear_one_is_found() {
             bare_right,
         ]);
     }
-    document::hold(
+    document::compare(
         "judgements::knees",
         [
             "turns",

@@ -104,7 +104,7 @@ fn too_much_is_not_called_served_and_what_is_served_not_too_much() {
         let words = weather.words.to_string();
         rows.push([words, capacity.to_string(), light_cell, busy_cell, kept_up_cell, served_cell, behind_cell]);
     }
-    document::hold(
+    document::compare(
         "judgements::loads",
         [
             "speed of the storage",

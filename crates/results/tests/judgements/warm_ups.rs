@@ -40,7 +40,7 @@ fn a_level_series_has_no_warm_up_and_a_clear_one_is_found() {
             rows.push([words.to_string(), values.to_string(), percent(ends), percent(open), percent(found)]);
         }
     }
-    document::hold(
+    document::compare(
         "judgements::warm_ups",
         ["series", "values", "level: a warm-up is named", "level: cannot be told", "a fifth at 30 %: named"],
         &rows,

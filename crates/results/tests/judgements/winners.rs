@@ -81,7 +81,7 @@ fn equal_places_have_no_winner_and_a_slower_one_is_found() {
         assert!(covers >= 0.98, "{}: {covers} of the 99 % intervals hold the true ratio", weather.words);
         assert!(any >= 0.8, "{}: {any} of the slower places are found", weather.words);
     }
-    document::hold(
+    document::compare(
         "judgements::winners",
         [
             "turns",

@@ -73,7 +73,7 @@ impl DeviceMeter {
         if layer.is_device() && !is_known(&layer.name) {
             let place = match () {
                 () if below_file => DevicePlace::BelowFile,
-                () if layer.holding().any(Layer::is_device) => DevicePlace::Above,
+                () if layer.below_with_data().any(Layer::is_device) => DevicePlace::Above,
                 () => DevicePlace::Leaf,
             };
             let directory = look.sys.join("block").join(layer.name.replace('/', "!"));
@@ -87,7 +87,7 @@ impl DeviceMeter {
             self.devices.push(Metered { stat, counts_flushes, image, last: None, grown });
         }
         // A layer below a device that is not a device itself is the filesystem of the file behind it.
-        for below in layer.holding() {
+        for below in layer.below_with_data() {
             self.add(look, below, below_file || layer.is_device() && !below.is_device());
         }
     }
