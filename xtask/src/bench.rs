@@ -25,7 +25,7 @@ use std::process::Command;
 use crate::workspace::{folder, target_directory};
 use cases::{CASES, Kind};
 use measure::Bench;
-use table::Line;
+use table::{Line, Row};
 use tool::Tool;
 
 /// FSDYNO_BIN and FIO_BIN name other binaries.
@@ -40,7 +40,7 @@ struct Arguments {
     /// larger than 8.075 MiB.
     #[arg(long)]
     gate: bool,
-    /// Also writes docs/benchmarks.md.
+    /// Also writes docs/benchmarks.md; rows of cases that were not measured stay.
     #[arg(long)]
     write: bool,
     /// Names the cases.
@@ -79,10 +79,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
         eprintln!("{} …", case.title);
         lines.extend(bench.measure(case));
     }
-    let table = table::markdown(&lines);
-    println!("\n{table}");
+    let day = machine::day();
+    let rows: Vec<Row> = lines.iter().map(|line| Row::of(line, &day)).collect();
+    println!("\n{}", table::markdown(&rows));
     if asked.write {
-        write_document(&bench, &lines, &table)?;
+        write_document(&bench, &rows, asked.case.is_empty())?;
     }
     let missed: Vec<_> = lines.iter().filter(|line| line.is_missed() && line.deterministic).collect();
     for line in missed.iter().filter(|_| asked.gate) {
@@ -135,11 +136,14 @@ fn fio() -> Option<Tool> {
     Tool::find("fio", path).inspect_err(|error| eprintln!("fsdyno is measured alone: {error}")).ok()
 }
 
-fn write_document(bench: &Bench, lines: &[Line], table: &str) -> Result<(), String> {
+/// Writes docs/benchmarks.md: these rows and, unless they are all, those that were not measured now.
+fn write_document(bench: &Bench, rows: &[Row], are_all: bool) -> Result<(), String> {
     let path = folder().join("docs/benchmarks.md");
-    let text = table::document(&machine::describe(bench), &digest::markdown(lines), table);
-    let written = std::fs::create_dir_all(folder().join("docs")).and_then(|()| std::fs::write(&path, text));
-    written.map_err(|error| format!("docs/benchmarks.md cannot be written: {error}"))
+    let cannot = |error: std::io::Error| format!("docs/benchmarks.md cannot be written: {error}");
+    let earlier = if are_all { Vec::new() } else { table::rows_of(&std::fs::read_to_string(&path).map_err(cannot)?) };
+    let rows = table::joined(CASES.iter().map(|case| case.title), rows, &earlier);
+    let text = table::document(&machine::describe(bench), &digest::markdown(&rows), &table::markdown(&rows));
+    std::fs::write(&path, text).map_err(cannot)
 }
 
 #[cfg(test)]

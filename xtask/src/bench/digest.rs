@@ -1,6 +1,6 @@
 //! The ten rows that docs/benchmarks.md begins with.
 
-use super::table::{Line, number};
+use super::table::Row;
 
 /// What a reader asks, then the case and the measure that answer it.
 const ROWS: [(&str, &str, &str); 10] = [
@@ -28,13 +28,11 @@ const INSTRUCTIONS: &str = "instructions per I/O";
 const CPU: &str = "CPU per I/O, ns";
 
 /// These rows as a table; a row that was not measured has no figure.
-pub(super) fn markdown(lines: &[Line]) -> String {
+pub(super) fn markdown(rows: &[Row]) -> String {
     let mut text = "| what is measured | fio | fsdyno | times better |\n|---|---|---|---|\n".to_owned();
     for (question, case, measure) in ROWS {
-        let line = lines.iter().find(|line| line.case == case && line.measure == measure);
-        let fio = line.and_then(|line| line.fio.clone()).unwrap_or_else(|| "-".to_owned());
-        let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
-        let (ours, ratio) = (shown(line.and_then(|line| line.ours)), shown(line.and_then(|line| line.ratio)));
+        let row = rows.iter().find(|row| row.case() == case && row.measure() == measure);
+        let [fio, ours, ratio] = row.map_or(["-"; 3], Row::values);
         text.push_str(&format!("| {question} | {fio} | {ours} | {ratio} |\n"));
     }
     text

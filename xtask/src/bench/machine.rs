@@ -13,10 +13,15 @@ pub(super) fn describe(bench: &Bench) -> Vec<String> {
         format!("- fsdyno: {}", bench.ours.version),
     ];
     lines.push(format!("- fio: {}", bench.fio.as_ref().map_or("not installed", |fio| fio.version.as_str())));
-    lines.push(format!("- date: {}", output_of("date", &["-u", "+%Y-%m-%d"])));
+    lines.push(format!("- date: {}", day()));
     lines.push(format!("- load average at the end: {} (1 is this benchmark)", load()));
     lines.push(format!("- runs: {} pairs of {} ms, pinned to one processor", bench.rounds, bench.runtime_ms));
     lines
+}
+
+/// Today, in the form of ISO 8601.
+pub(super) fn day() -> String {
+    output_of("date", &["-u", "+%Y-%m-%d"])
 }
 
 /// Name and version of the kernel, without the suffix of its builder.

@@ -108,16 +108,90 @@ fn grouped(text: &str) -> String {
     out + rest
 }
 
+/// Heads of the columns.
+const HEADS: [&str; 9] = ["case", "measure", "fio", "fsdyno", "times better", "must", "aim", "result", "measured"];
+
+/// A line of the table as text, in the order of [`HEADS`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row([String; HEADS.len()]);
+
+impl Row {
+    /// The line, measured on this day.
+    pub(super) fn of(line: &Line, day: &str) -> Row {
+        let mark = match line.mark() {
+            Mark::Aim => "aim reached",
+            Mark::Must => "must reached",
+            Mark::Missed => "MISSED",
+            Mark::Free => "",
+            Mark::Unknown => "not judged",
+        };
+        let note = line.note.as_deref().unwrap_or_default();
+        let separator = if mark.is_empty() || note.is_empty() { "" } else { ": " };
+        Row([
+            line.case.clone(),
+            line.measure.clone(),
+            line.fio.clone().unwrap_or_else(|| "-".to_owned()),
+            line.ours.map_or_else(|| "-".to_owned(), |value| beside_bound(value, line.target.must)),
+            line.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{}x", number(ratio))),
+            bound(line.target.must),
+            bound(line.target.aim),
+            format!("{mark}{separator}{note}"),
+            day.to_owned(),
+        ])
+    }
+
+    /// Title of the case.
+    pub(super) fn case(&self) -> &str {
+        &self.0[0]
+    }
+
+    /// What was measured.
+    pub(super) fn measure(&self) -> &str {
+        &self.0[1]
+    }
+
+    /// The values of fio and of fsdyno, and how many times better it is.
+    pub(super) fn values(&self) -> [&str; 3] {
+        [&self.0[2], &self.0[3], self.0[4].trim_end_matches('x')]
+    }
+}
+
+/// The rows of a document's table.
+pub(super) fn rows_of(document: &str) -> Vec<Row> {
+    let cells = |line: &str| {
+        let line = line.strip_prefix('|')?.strip_suffix('|')?;
+        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().to_owned()).collect();
+        cells.try_into().ok().map(Row)
+    };
+    let rows = document.lines().filter_map(cells);
+    rows.skip_while(|row| row.0 != HEADS).skip(2).collect()
+}
+
+/// The rows of these cases in their order: the new ones, and those of `earlier` that were not measured again.
+pub(super) fn joined<'a>(cases: impl Iterator<Item = &'a str>, new: &[Row], earlier: &[Row]) -> Vec<Row> {
+    let is_same = |row: &Row, other: &Row| row.case() == other.case() && row.measure() == other.measure();
+    let known = earlier.iter().map(|row| new.iter().find(|other| is_same(row, other)).unwrap_or(row));
+    let added = new.iter().filter(|row| !earlier.iter().any(|other| is_same(row, other)));
+    let all: Vec<&Row> = known.chain(added).collect();
+    // Several cases may have one title, with a measure each.
+    let mut titles: Vec<&str> = Vec::new();
+    for title in cases.filter(|title| all.iter().any(|row| row.case() == *title)) {
+        if !titles.contains(&title) {
+            titles.push(title);
+        }
+    }
+    titles.iter().flat_map(|title| all.iter().filter(|row| row.case() == *title).copied().cloned()).collect()
+}
+
 /// The whole table in Markdown, columns aligned for the terminal.
-pub(super) fn markdown(lines: &[Line]) -> String {
-    let head = ["case", "measure", "fio", "fsdyno", "times better", "must", "aim", "result"].map(str::to_owned);
-    let mut rows = vec![head];
-    rows.extend(lines.iter().map(cells));
-    let widths: Vec<usize> =
-        (0..8).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+pub(super) fn markdown(rows: &[Row]) -> String {
+    let head = Row(HEADS.map(str::to_owned));
+    let rows: Vec<&Row> = std::iter::once(&head).chain(rows).collect();
+    let width = |column: usize| rows.iter().map(|row| row.0[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; HEADS.len()] = std::array::from_fn(width);
     let mut text = String::new();
     for (index, row) in rows.iter().enumerate() {
-        for (cell, &width) in row.iter().zip(&widths) {
+        for (cell, &width) in row.0.iter().zip(&widths) {
             text.push_str(&format!("| {cell:<width$} "));
         }
         text.push_str("|\n");
@@ -127,28 +201,6 @@ pub(super) fn markdown(lines: &[Line]) -> String {
         }
     }
     text
-}
-
-fn cells(line: &Line) -> [String; 8] {
-    let mark = match line.mark() {
-        Mark::Aim => "aim reached",
-        Mark::Must => "must reached",
-        Mark::Missed => "MISSED",
-        Mark::Free => "",
-        Mark::Unknown => "not judged",
-    };
-    let note = line.note.as_deref().unwrap_or_default();
-    let separator = if mark.is_empty() || note.is_empty() { "" } else { ": " };
-    [
-        line.case.clone(),
-        line.measure.clone(),
-        line.fio.clone().unwrap_or_else(|| "-".to_owned()),
-        line.ours.map_or_else(|| "-".to_owned(), |value| beside_bound(value, line.target.must)),
-        line.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{}x", number(ratio))),
-        bound(line.target.must),
-        bound(line.target.aim),
-        format!("{mark}{separator}{note}"),
-    ]
 }
 
 fn bound(bound: Bound) -> String {
@@ -165,8 +217,8 @@ pub(super) fn document(machine: &[String], digest: &str, table: &str) -> String 
         "# Benchmarks\n\n\
          Ten figures of the table below, which says how each is made. A figure of 2 in the last column: fio needs twice as much.\n\n\
          {digest}\n\
-         The latest result of `cargo xtask bench --write`. Unless a case says otherwise, requests are 4 KiB, each block\n\
-         is used once, and all latencies are recorded. fio runs with `thread=1`. Values are medians unless marked as means.\n\
+         The latest result of `cargo xtask bench --write` for each case, with its day; the list of facts before the table is of the\n\
+         latest of them. Unless a case says otherwise, requests are 4 KiB, each block is used once, and all latencies are recorded. fio runs with `thread=1`. Values are medians unless marked as means.\n\
          \"times better\" is the median ratio of the rounds: fio / fsdyno for a cost, fsdyno / fio for a rate.\n\
          \"must\" is the bound to be met, \"aim\" the goal.\n\n\
          The static program of a release (musl) takes 0.98 to 1.02 times the CPU time of a glibc build for each I/O (null at\n\
@@ -207,8 +259,20 @@ mod tests {
 
     #[test]
     fn a_missed_bound_is_not_shown_as_reached() {
-        let shown = |value| cells(&line(Some(value), None, Bound::AtMost(337.0), Bound::Free))[3].clone();
+        let shown = |value| Row::of(&line(Some(value), None, Bound::AtMost(337.0), Bound::Free), "").0[3].clone();
         assert_eq!([shown(336.6), shown(337.0), shown(337.12), shown(341.0)], ["337", "337", "337.12", "341"]);
+    }
+
+    #[test]
+    fn rows_that_were_not_measured_again_stay_and_the_order_is_that_of_the_cases() {
+        let of = |case: &str, ours: f64, day: &str| {
+            Row::of(&Line { case: case.to_owned(), ..line(Some(ours), None, Bound::Free, Bound::Free) }, day)
+        };
+        let earlier = [of("b", 1.0, "2026-11-25"), of("gone", 2.0, "2026-11-25"), of("a", 3.0, "2026-11-25")];
+        let read = rows_of(&format!("| a | b |\n|---|---|\n\ntext\n\n{}", markdown(&earlier)));
+        assert_eq!(read, earlier);
+        let rows = joined(["a", "b", "b", "c"].into_iter(), &[of("b", 4.0, "2026-11-27")], &read);
+        assert_eq!(rows, [of("a", 3.0, "2026-11-25"), of("b", 4.0, "2026-11-27")]);
     }
 
     #[test]
