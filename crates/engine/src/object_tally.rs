@@ -1,13 +1,13 @@
 //! The counts and times that the engine `http` keeps beside the results of its requests.
 
-#[cfg(feature = "object")]
+#[cfg(all(feature = "object", target_os = "linux"))]
 use fsdyno_job::Direction;
 use fsdyno_job::PerDirection;
-#[cfg(feature = "object")]
+#[cfg(all(feature = "object", target_os = "linux"))]
 use fsdyno_stats::{BUCKETS, bucket_of};
 
 /// Different statuses that are told apart: a server has a handful.
-#[cfg(feature = "object")]
+#[cfg(all(feature = "object", target_os = "linux"))]
 const STATUSES_MAX: usize = 32;
 
 /// Counts and times of the requests of one worker, those of the ramp included.
@@ -49,7 +49,7 @@ pub struct ObjectTally {
     pub failure: Vec<String>,
 }
 
-#[cfg(feature = "object")]
+#[cfg(all(feature = "object", target_os = "linux"))]
 impl ObjectTally {
     pub(crate) fn new(server: String) -> ObjectTally {
         ObjectTally {
