@@ -1,6 +1,7 @@
 //! Tests several ranks of the program, started by Open MPI's launcher.
 
 mod breaks;
+mod clients;
 mod hosts;
 mod launcher;
 mod nfs;
