@@ -277,3 +277,10 @@ fn rules_across_options_do_not_speak_of_refused_defaults() {
     assert_eq!(rejection.errors.len(), 1, "{:?}", rejection.errors);
     assert_eq!(rejection.warnings, [], "not that hipri is no option of psync");
 }
+
+#[test]
+fn a_profile_in_a_job_file_is_noted() {
+    let mut sources = Fake::default().file("a.fio", "[a]\nprofile=act\nsize=1m\n");
+    let warnings = request("a.fio", &mut sources).warnings;
+    assert!(warnings[0].text.contains("profile has no effect in a job file"), "{warnings:?}");
+}

@@ -45,6 +45,7 @@ type Expanded = Result<Vec<String>, Box<Diagnostic>>;
 
 /// The words of the jobs of a profile among `words`; `None`: they name none.
 pub(crate) fn expand(words: &[String]) -> Option<Expanded> {
+    let words = with_values(words);
     let name = words.iter().find_map(|word| word.trim_start_matches('-').strip_prefix("profile="))?;
     let options = match name {
         "tiobench" => TIOBENCH_OPTIONS,
@@ -56,7 +57,7 @@ pub(crate) fn expand(words: &[String]) -> Option<Expanded> {
     };
     let mut values: Values = options.iter().map(|(option, default)| (*option, (*default).to_owned())).collect();
     let mut others = Vec::new();
-    for word in words {
+    for word in &words {
         let (option, text) =
             word.trim_start_matches('-').split_once('=').unwrap_or((word.trim_start_matches('-'), "1"));
         match values.iter_mut().find(|(known, _)| *known == option) {
@@ -66,6 +67,23 @@ pub(crate) fn expand(words: &[String]) -> Option<Expanded> {
         }
     }
     Some(if name == "act" { act(&mut values, others) } else { tiobench(&mut values, others) })
+}
+
+/// The words, those of profiles with their values: `--profile act` as `--profile=act`.
+fn with_values(words: &[String]) -> Vec<String> {
+    let is_of_profiles = |name: &str| {
+        // A flag.
+        name != "prep"
+            && (name == "profile" || [TIOBENCH_OPTIONS, ACT_OPTIONS].concat().iter().any(|(option, _)| *option == name))
+    };
+    let mut rest = words.iter();
+    let mut whole = Vec::new();
+    while let Some(word) = rest.next() {
+        let takes = word.starts_with("--") && is_of_profiles(&word[2..]);
+        let value = if takes { rest.next() } else { None };
+        whole.push(value.map_or_else(|| word.clone(), |value| format!("{word}={value}")));
+    }
+    whole
 }
 
 fn tiobench(values: &mut Values, others: Vec<String>) -> Expanded {
@@ -132,6 +150,10 @@ mod tests {
         insta::assert_snapshot!(expanded("--profile=tiobench --size=64 --threads=2 --runtime=5").unwrap(), @"--buffered=0 --size=64m --bs=4096 --loops=1 --directory=./ --numjobs=2 --runtime=600 --group_reporting --thread --overwrite=1 --ioengine=sync --filename=.fio.tio.1:.fio.tio.2:.fio.tio.3:.fio.tio.4 --runtime=5 --name=seqwrite --rw=write --end_fsync=1 --name=randwrite --stonewall --rw=randwrite --end_fsync=1 --name=seqread --stonewall --rw=read --name=randread --stonewall --rw=randread");
         insta::assert_snapshot!(expanded("--profile=act --device-names=/dev/x --test-duration=2s --load=3").unwrap(), @"--direct=1 --ioengine=sync --random_generator=lfsr --group_reporting --thread --time_based --runtime=2s --name=act-read-/dev/x --filename=/dev/x --rw=randread --numjobs=8 --rate_iops=750 --bs=1536 --name=act-write-/dev/x --filename=/dev/x --rw=randwrite --rate_iops=36 --bs=131072");
         insta::assert_snapshot!(expanded("--profile=act --device-names=a,b --prep").unwrap(), @"--direct=1 --ioengine=sync --random_generator=lfsr --group_reporting --thread --name=act-prep-zeroes-a --filename=a --rw=write --bs=1m --zero_buffers --name=act-prep-salt-a --stonewall --filename=a --rw=randwrite --bs=4k --ioengine=libaio --iodepth=64 --name=act-prep-zeroes-b --filename=b --rw=write --bs=1m --zero_buffers --name=act-prep-salt-b --stonewall --filename=b --rw=randwrite --bs=4k --ioengine=libaio --iodepth=64");
+        assert_eq!(
+            expanded("--profile tiobench --size 64 --rw=read"),
+            expanded("--profile=tiobench --size=64 --rw=read")
+        );
         assert!(expand(&["--name=a".to_owned()]).is_none());
     }
 

@@ -157,6 +157,10 @@ impl Draft {
     fn finish(self, mut rules: Rules<'_>) -> Option<Job> {
         let Draft { mut job, mut written } = self;
         let errors_before = rules.resolved.errors.len();
+        if rules.origin("profile").is_some() {
+            let text = "profile has no effect in a job file, as in fio: write --profile on the command line";
+            rules.warn(WarningCode::WithoutEffect, "profile", text);
+        }
         finish_files(&mut job, &written, &mut rules);
         pattern::finish(&mut job, &written, &mut rules);
         finish_submission(&mut job, &mut rules);
