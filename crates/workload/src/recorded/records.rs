@@ -104,7 +104,8 @@ impl Records {
 
     pub(super) fn error(&self, reason: impl Into<String>) -> LogError {
         let what = if self.is_trace() { "record" } else { "line" };
-        LogError { what, number: self.number, reason: reason.into() }
+        // An empty log ends in its first line.
+        LogError { what, number: self.number.max(1), reason: reason.into() }
     }
 
     /// Whether the log is a trace of blktrace, whose files are devices `major:minor`.
