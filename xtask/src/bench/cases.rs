@@ -48,6 +48,8 @@ pub(super) enum Source {
 pub(super) enum Kind {
     /// Instructions per I/O by callgrind, as the slope between two numbers of I/Os.
     Instructions { words: &'static str, target: Target, recorded_fio: f64 },
+    /// Instructions per I/O of a job that reads the cached file with these words, times those of the job without `more`.
+    Option { words: &'static str, more: &'static str, target: Target },
     /// Heap blocks per I/O by dhat, as a slope.
     Allocations { words: &'static str, target: Target },
     /// System calls per I/O by strace, as a slope.
@@ -86,6 +88,7 @@ impl Kind {
         matches!(
             self,
             Kind::Instructions { .. }
+                | Kind::Option { .. }
                 | Kind::Depths
                 | Kind::Allocations { .. }
                 | Kind::SystemCalls { .. }
@@ -271,6 +274,15 @@ pub(super) const CASES: &[Case] = &[
             words: "--rw=randread --iodepth=64 --random_distribution=zoned:50/10:50/90",
             target: at_most(420.0, 420.0),
             recorded_fio: 3154.0,
+        },
+    },
+    Case {
+        name: "instructions-priorities",
+        title: "page-cached file, libaio, iodepth 64, cmdprio_percentage=25",
+        kind: Kind::Option {
+            words: "--ioengine=libaio --rw=randread --iodepth=64",
+            more: "--cmdprio_percentage=25 --cmdprio_class=2 --cmdprio=3",
+            target: at_most(1.1, 1.05),
         },
     },
     Case { name: "depths", title: "instructions per I/O at several iodepths", kind: Kind::Depths },
@@ -493,6 +505,14 @@ pub(super) const CASES: &[Case] = &[
             words: "--ioengine=filecreate --nrfiles=20000 --filesize=4k --size=80m --number_ios=20000 --openfiles=1 \
                     --fallocate=none --unlink=1",
             target: at_most(16.0, 16.0),
+        },
+    },
+    Case {
+        name: "memory-replay",
+        title: "replay of a log of 5,000,000 lines",
+        kind: Kind::Memory {
+            words: "--iodepth=64 --read_iolog=replayed --replay_no_stall=1",
+            target: at_most(6.0, 3.0),
         },
     },
     Case {

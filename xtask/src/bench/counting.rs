@@ -1,6 +1,7 @@
 //! Counts costs per I/O that do not depend on the clock: instructions by callgrind, heap blocks by dhat, system calls
 //! by strace. Each is the slope between a short and a long run, so that the start does not count.
 
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -68,15 +69,19 @@ pub(super) fn per_io(
 /// Stands for the log of a replay, which is made here: reads all over a file, all at time 0.
 pub(super) const REPLAYED: &str = "--read_iolog=replayed";
 
-fn write_log(directory: &Path, ios: u32) -> std::io::Result<()> {
-    let reads = (0..u64::from(ios)).map(|number| format!("0 file read {} 4096\n", number * 40_503 % 16_777_216 * 4096));
-    let text = format!("fio version 3 iolog\n0 file add\n0 file open\n{}0 file close\n", reads.collect::<String>());
-    std::fs::write(directory.join("replayed"), text)
+pub(super) fn write_log(directory: &Path, ios: u32) -> Result<(), String> {
+    let failed = |error| format!("no log can be written: {error}");
+    let mut log = std::fs::File::create(directory.join("replayed")).map(BufWriter::new).map_err(failed)?;
+    write!(log, "fio version 3 iolog\n0 file add\n0 file open\n").map_err(failed)?;
+    for number in 0..u64::from(ios) {
+        writeln!(log, "0 file read {} 4096", number * 40_503 % 16_777_216 * 4096).map_err(failed)?;
+    }
+    writeln!(log, "0 file close").and_then(|()| log.flush()).map_err(failed)
 }
 
 fn total(counter: Counter, tool: &Tool, words: &[String], directory: &Path, ios: u32) -> Result<f64, String> {
     if words.iter().any(|word| word == REPLAYED) {
-        write_log(directory, ios).map_err(|error| format!("no log can be written: {error}"))?;
+        write_log(directory, ios)?;
     }
     let mut command = Command::new(counter.program());
     command.args(counter.words()).arg(&tool.program).args(words).arg(format!("--number_ios={ios}"));

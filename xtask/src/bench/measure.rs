@@ -46,6 +46,7 @@ impl Bench {
             Kind::Instructions { words, target, recorded_fio } => {
                 self.instructions(words, *target, *recorded_fio).map(|line| vec![line])
             }
+            Kind::Option { words, more, target } => self.option(words, more, *target).map(|line| vec![line]),
             Kind::Allocations { words, target } => {
                 let words = null_words(words);
                 self.counted(Counter::HeapBlocks, "heap blocks per I/O", &words, *target, (10_000, 110_000), true)
@@ -92,6 +93,18 @@ impl Bench {
             line.fio = Some(format!("{} (3.33, recorded)", table::number(recorded_fio)));
             line.ratio = line.ours.map(|ours| recorded_fio / ours);
         }
+        Ok(line)
+    }
+
+    fn option(&self, words: &str, more: &str, target: Target) -> Result<Line, String> {
+        let ios = if self.quick { (5000, 15_000) } else { (10_000, 60_000) };
+        let count = |words: &str| {
+            let words = self.words(Source::Cached, words)?;
+            counting::per_io(Counter::Instructions, &self.ours, &words, &self.directory, ios)
+        };
+        let (without, with) = (count(words)?, count(&format!("{words} {more}"))?);
+        let mut line = single("instructions per I/O, times those without", None, with / without, target);
+        line.note = Some(format!("{} of {}", table::number(with), table::number(without)));
         Ok(line)
     }
 
@@ -202,6 +215,9 @@ impl Bench {
     }
 
     fn memory(&self, words: &str, target: Target) -> Result<Line, String> {
+        if words.contains(counting::REPLAYED) {
+            counting::write_log(&self.directory, 5_000_000)?;
+        }
         let words = null_words(&format!("--rw=randread --number_ios=1000 {words}"));
         let sections: String =
             (0..5000).map(|number| format!("[j{number}]\nrw=randread\nbs=4k\nsize=1m\nioengine=null\n")).collect();
@@ -341,6 +357,7 @@ fn single(measure: &str, fio: Option<f64>, ours: f64, target: Target) -> Line {
 fn failed_line(case: &Case, reason: String) -> Line {
     let target = match &case.kind {
         Kind::Instructions { target, .. }
+        | Kind::Option { target, .. }
         | Kind::Allocations { target, .. }
         | Kind::SystemCalls { target, .. }
         | Kind::Memory { target, .. }
