@@ -512,7 +512,7 @@ pub(super) const CASES: &[Case] = &[
         title: "replay of a log of 5,000,000 lines",
         kind: Kind::Memory {
             words: "--iodepth=64 --read_iolog=replayed --replay_no_stall=1",
-            target: at_most(6.0, 3.0),
+            target: at_most(8.0, 6.0),
         },
     },
     Case {

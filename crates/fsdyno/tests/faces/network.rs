@@ -60,28 +60,6 @@ fn what_one_job_sends_the_other_receives() {
     assert!(!place.names("").contains(&"socket".to_owned()), "it was made by the receiver");
 }
 
-/// Whether this machine can connect to itself by vsock.
-fn has_vsock_loopback() -> bool {
-    std::fs::read_to_string("/proc/modules").is_ok_and(|modules| modules.contains("vsock_loopback"))
-}
-
-#[test]
-fn a_guest_s_socket_receives_what_was_sent_to_it() {
-    if !has_vsock_loopback() {
-        return skip("the kernel has no vsock_loopback");
-    }
-    let place = Place::new();
-    let port = format!("--port={}", port());
-    let line = format!(
-        "{} {} --startdelay=1 --output-format=json",
-        receiver("--protocol=vsock --listen", &port),
-        sender("--protocol=vsock --hostname=1", &port)
-    );
-    let document = place.run(&line).good().document();
-    let bytes = |job: usize, direction: &str| document["jobs"][job][direction]["io_bytes"].as_u64();
-    assert_eq!((bytes(0, "read"), bytes(1, "write")), (Some(BYTES), Some(BYTES)));
-}
-
 #[test]
 fn a_receiver_ends_with_its_sender_and_a_sender_without_receiver_fails() {
     let place = Place::new();

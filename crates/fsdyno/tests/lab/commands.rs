@@ -100,11 +100,15 @@ fn kinds_of_scsi_writes_do_what_those_of_fio_do() {
         for mode in ["write_same", "write_same_ndob"] {
             disk.same(generic, &format!("--ioengine=sg --rw=write --sg_write_mode={mode} {FIXED} --writefua=0"));
         }
-        // The emulated disk refuses this command of every program.
-        let refused = format!("--ioengine=sg --rw=write --sg_write_mode=write_and_verify {FIXED}");
-        let errors = ["fio", &testkit::program()]
-            .map(|program| json(&Disk::run(program, generic, &refused))["jobs"][0]["error"].clone());
-        assert_eq!(errors, [5, 5], "{refused}");
+        disk.same(generic, &format!("--ioengine=sg --rw=write --sg_write_mode=verify_bytchk_00 {FIXED}"));
+        disk.same(generic, "--ioengine=sg --rw=write --sg_write_mode=verify_bytchk_11 --buffer_pattern=0x55");
+        // The emulated disk refuses these commands of every program, and finds what differs.
+        for refused in ["write_and_verify", "write_stream --stream_id=3", "verify_bytchk_11"] {
+            let refused = format!("--ioengine=sg --rw=write {FIXED} --sg_write_mode={refused}");
+            let errors = ["fio", &testkit::program()]
+                .map(|program| json(&Disk::run(program, generic, &refused))["jobs"][0]["error"].clone());
+            assert_eq!(errors, [5, 5], "{refused}");
+        }
         // At this depth fio 3.33 ends with EDOM, because the driver takes sixteen commands at a time.
         let own = testkit::program();
         let checked = Disk::run(&own, generic, "--ioengine=sg --rw=randwrite --verify=crc32c --iodepth=32");
@@ -152,7 +156,11 @@ fn nvme_commands_do_what_those_of_fio_do() {
         disk.same(generic, &format!("{engine} --rw=randwrite --iodepth=8 {FIXED}"));
         disk.same(generic, &format!("{engine} --rw=randread --iodepth=8 --norandommap --fixedbufs --registerfiles"));
         // What fio 3.33 has not.
-        for (line, byte) in [("--rw=write --write_mode=zeroes", 0), ("--rw=write --write_mode=verify", 0x55)] {
+        for (line, byte) in [
+            ("--rw=write --write_mode=zeroes", 0),
+            ("--rw=write --write_mode=zeroes --deallocate=1", 0),
+            ("--rw=write --write_mode=verify", 0x55),
+        ] {
             let (bytes, content) = disk.after(&own, generic, &format!("{engine} {line}"));
             assert_eq!((bytes, content[0], content[(4 << 20) - 1]), (vec![0, 4 << 20, 0], byte, byte), "{line}");
             assert_eq!(content[4 << 20], 0x55, "{line}");

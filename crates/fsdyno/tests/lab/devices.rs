@@ -144,6 +144,10 @@ fn jobs_have_zones_of_their_own() {
         assert!(!disk.by(&program, seven).0, "six zones can be open");
         assert!(disk.zones().iter().all(|zone| zone.starts_with("em")), "nothing was written");
         assert!(disk.by(&program, &seven.replace("=7", "=6")).0);
+        // Without the limit, it is the device that refuses the seventh.
+        disk.blkzone("reset");
+        let (succeeded, _, written) = disk.by(&program, &format!("{seven} --ignore_zone_limits=1"));
+        assert!(!succeeded && written > 0, "{written} bytes");
         let inspected = Command::new(&program).args(["inspect", &disk.path]).output().expect("the program starts");
         assert!(text(&inspected.stdout).contains("a zoned device: 16 zones of 4096 KiB, of which at most 6"));
         assert!(disk.by(&program, "--rw=randread --bs=64k --io_size=1m --numjobs=3").0, "readers share zones");

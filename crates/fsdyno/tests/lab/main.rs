@@ -25,3 +25,4 @@ mod time;
 mod time_proof;
 mod time_traps;
 mod trust;
+mod vsock;
