@@ -5,7 +5,7 @@ from .fuse import Bindfs, Fuse
 from .guest import Dm
 from .host_filesystems import Btrfs, Loop, Overlay, Tmpfs
 from .nfs import Clients, Knfsd, Nfs
-from .s3 import CaseC, S3fs, Store
+from .s3 import CaseC, Gateway, S3fs, Store
 from .throttle import Throttle
 
 STACKS = {
@@ -16,6 +16,7 @@ STACKS = {
         Clients(),
         S3fs(),
         Store(),
+        Gateway(),
         Loop("ext4"),
         Loop("xfs"),
         Btrfs(),

