@@ -315,7 +315,7 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
         self.lost.as_ref()
     }
 
-    fn objects(&self) -> Option<&ObjectTally> {
+    fn objects(&mut self) -> Option<&ObjectTally> {
         self.engine.objects()
     }
 

@@ -142,7 +142,7 @@ pub trait Engine: Sized {
     }
 
     /// The counts and times of the answers of an object server; `None` if the engine asks no such server.
-    fn objects(&self) -> Option<&ObjectTally> {
+    fn objects(&mut self) -> Option<&ObjectTally> {
         None
     }
 

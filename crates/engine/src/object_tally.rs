@@ -29,6 +29,10 @@ pub struct ObjectTally {
     pub sign_ns: Option<u64>,
     /// Time to encrypt and to decrypt, ns; `None`: nothing is encrypted.
     pub tls_ns: Option<u64>,
+    /// Time with data that were to be sent, or not acknowledged, ns; `None`: not visible.
+    pub sending_ns: Option<u64>,
+    /// Part of it in which the server's receive window kept connections from sending, ns; `None`: not visible.
+    pub window_limited_ns: Option<u64>,
     /// Until the connection stood, ns.
     pub connect_ns: u64,
     /// Until TLS stood behind it, ns; `None`: there is none.
@@ -61,6 +65,8 @@ impl ObjectTally {
             signs_bodies: false,
             sign_ns: None,
             tls_ns: None,
+            sending_ns: None,
+            window_limited_ns: None,
             connect_ns: 0,
             handshake_ns: None,
             reconnects: 0,
@@ -71,6 +77,11 @@ impl ObjectTally {
             phases: [(); 3].map(|()| vec![0; BUCKETS]),
             failure: Vec::new(),
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn set_send_times(&mut self, times: Option<fsdyno_os::linux::sockets::SendTimes>) {
+        (self.sending_ns, self.window_limited_ns) = times.map(|times| (times.busy_ns, times.window_limited_ns)).unzip();
     }
 
     /// Counts an answer. Allocates nothing.

@@ -83,6 +83,14 @@ pub fn of_phase(phase: &PhaseRecord, begin: &WireCounters, end: &WireCounters) -
     traps::attribute_cache::of_phase(phase, begin, end).into_iter().collect()
 }
 
+/// The findings of what the answers of an object server say, where a record has nothing else.
+#[cfg(feature = "object")]
+pub fn of_answers(record: &RunRecord) -> Vec<Finding> {
+    let of_store =
+        |evidence: &Evidence<'_>| traps::objects::ALL.iter().flat_map(|trap| (trap.find)(evidence)).collect();
+    look(record, |evidence| [of_store(evidence), traps::throttled::find(evidence)].concat())
+}
+
 /// The findings of one run of a timed command.
 pub fn of_command(target: &Target, row: &Row) -> Vec<Finding> {
     let found = [

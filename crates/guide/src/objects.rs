@@ -1,5 +1,6 @@
 //! Questions to an object store: `measure`, `compare`, `sweep`, `curve`, `inspect` and others of `s3://BUCKET[/PREFIX]`.
 
+mod answers;
 mod attribute;
 mod calls;
 mod compare;

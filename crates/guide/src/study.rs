@@ -67,36 +67,17 @@ pub fn check_places<'p>(question: &str, mut places: impl Iterator<Item = &'p str
         return Err(Problem::new(format!("{place}: this program was built without object stores"))
             .with_next("use one for Linux that was built with its feature object"));
     }
-    if !place.starts_with("s3://") {
-        return Err(Problem::new(format!(
-            "{}: questions are asked of directories and of s3://BUCKET, not yet of WebDAV",
-            place.split_once('@').map_or(place, |(_, host)| host)
-        ))
-        .with_next(webdav_line(place)));
-    }
     let next = match question {
+        "check" if !place.starts_with("s3://") => {
+            return Err(Problem::new(format!("{place}: the profiles of stores are about buckets, not about WebDAV"))
+                .with_next(format!("run `fsdyno measure {place}`")));
+        }
         "measure" | "check" | "compare" | "sweep" | "curve" | "attribute" | "inspect" | "clean" => return Ok(()),
         "scale" => format!("run `fsdyno sweep {place}` on each node at the same time: each has connections of its own"),
         "time" => format!("mount it, and name the mount; `fsdyno attribute {place} MOUNT` says what the mount adds"),
         _ => format!("run `fsdyno measure {place}`"),
     };
     Err(Problem::new(format!("{question} needs a directory: it cannot use an object store ({place})")).with_next(next))
-}
-
-/// The line of a job that writes to a WebDAV server, instead of a question to it.
-fn webdav_line(place: &str) -> String {
-    let (https, rest) = place.strip_prefix("https://").map_or(("off", place), |rest| ("on", rest));
-    let rest = rest.strip_prefix("http://").unwrap_or(rest);
-    // A name and a password before the host are not repeated.
-    let (host, folder) = rest.split_once('/').unwrap_or((rest, ""));
-    let host = host.rsplit('@').next().unwrap_or(host);
-    let folder = folder.trim_end_matches('/');
-    let folder = if folder.is_empty() { String::new() } else { format!("/{folder}") };
-    format!(
-        "run `fsdyno --name=w --ioengine=http --http_mode=webdav --https={https} --http_host={host} \
-         --filename={folder}/fsdyno-test --rw=write --bs=1m --size=64m`. Then run the same with --rw=read, and with --rw=trim to \
-         remove its objects"
-    )
 }
 
 impl Place {

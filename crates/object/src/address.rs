@@ -25,18 +25,36 @@ impl BucketAddress {
         if bucket.is_empty() || bucket.len() > 255 || !bucket.bytes().all(may_be) {
             return Err(format!("{text} names no bucket: write s3://BUCKET or s3://BUCKET/PREFIX"));
         }
-        let prefix = prefix.trim_matches('/').to_owned();
-        // Keys of tests are some 90 bytes longer, and no key has more than 1,024.
-        if prefix.len() > 800 || prefix.chars().any(char::is_control) {
-            return Err(format!("the prefix of {text} is too long, or has control characters"));
-        }
-        if prefix.split('/').any(|part| part == "." || part == ".." || part.is_empty() && !prefix.is_empty()) {
-            return Err(format!(
-                "the prefix of {text} has an empty part, or one of dots: servers read these as other keys"
-            ));
-        }
-        Ok(BucketAddress { bucket: bucket.to_owned(), prefix })
+        Ok(BucketAddress { bucket: bucket.to_owned(), prefix: prefix_of(text, prefix)? })
     }
+
+    /// Reads the address of a folder of WebDAV, `http(s)://HOST[:PORT][/FOLDER]`, which has no bucket: keys are paths on the
+    /// server, without their first `/`.
+    ///
+    /// # Errors
+    /// A sentence: what is wrong with it.
+    pub fn of_webdav(text: &str) -> Result<(BucketAddress, BucketServer), String> {
+        let (scheme, rest) = text.split_once("//").unwrap_or(("", text));
+        let (host, folder) = rest.split_once('/').unwrap_or((rest, ""));
+        let (tls, host) = endpoint_of(&format!("{scheme}//{host}"))?;
+        let address = BucketAddress { bucket: String::new(), prefix: prefix_of(text, folder)? };
+        Ok((address, BucketServer { host, tls, region: String::new(), is_virtual: true }))
+    }
+}
+
+/// The beginning of all keys, without `/` at its ends.
+fn prefix_of(text: &str, prefix: &str) -> Result<String, String> {
+    let prefix = prefix.trim_matches('/').to_owned();
+    // Keys of tests are some 90 bytes longer, and no key has more than 1,024.
+    if prefix.len() > 800 || prefix.chars().any(char::is_control) {
+        return Err(format!("the prefix of {text} is too long, or has control characters"));
+    }
+    if prefix.split('/').any(|part| part == "." || part == ".." || part.is_empty() && !prefix.is_empty()) {
+        return Err(format!(
+            "the prefix of {text} has an empty part, or one of dots: servers read these as other keys"
+        ));
+    }
+    Ok(prefix)
 }
 
 /// Where a bucket is served.
@@ -147,6 +165,12 @@ mod tests {
         assert_eq!(of(None, Some("path"), "b"), Ok((aws.to_owned(), Tls::Checked, false)));
         assert_eq!(of(Some("http://[::1]:9000/"), None, "b"), Ok(("[::1]:9000".to_owned(), Tls::Off, false)));
         assert_eq!(of(Some("https://s3.lab"), Some("virtual"), "b"), Ok(("b.s3.lab".to_owned(), Tls::Checked, true)));
+        let of_webdav = |text| BucketAddress::of_webdav(text).map(|(address, server)| (server.host, address.prefix));
+        assert_eq!(of_webdav("https://h:8443/a/b/"), Ok(("h:8443".to_owned(), "a/b".to_owned())));
+        assert_eq!(of_webdav("http://[::1]"), Ok(("[::1]".to_owned(), String::new())));
+        for wrong in ["http://", "http://user:secret@h/a", "http://h/../a"] {
+            assert!(of_webdav(wrong).is_err_and(|error| !error.contains("secret")), "{wrong}");
+        }
         for wrong in ["ftp://h", "http://", "http://h/path", "http://user:secret@h"] {
             let error = of(Some(wrong), None, "b").unwrap_err();
             assert!(!error.contains("secret"), "{error}");

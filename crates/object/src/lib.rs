@@ -21,7 +21,7 @@ pub use address::{BucketAddress, BucketServer, ServerSettings};
 pub use body::Chunks;
 pub use credentials::Credentials;
 pub use endpoint::Endpoint;
-pub use list::{ListPage, open_uploads, word_of};
+pub use list::{ListPage, open_uploads, webdav_names, word_of};
 pub use profile::{service_endpoint, setting};
 pub use request::{Method, ObjectRequest, PlainRequest, Requests, encoded_path, encoded_query};
 pub use response::{Body, HEAD_BYTES_MAX, ResponseHead, field_of};

@@ -38,6 +38,37 @@ impl ListPage {
     }
 }
 
+/// The names in a folder of WebDAV, as the server's paths without the first `/` (RFC 4918, PROPFIND); folders end with `/`.
+/// `None`: the text is no such answer.
+pub fn webdav_names(document: &[u8]) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    let root = each_text(document, &mut |path, text| {
+        if let [_, "response", "href"] = path {
+            // Some servers give whole addresses.
+            let path = text
+                .trim()
+                .split_once("://")
+                .map_or(text.trim(), |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
+            names.push(decoded(path.trim_start_matches('/')));
+        }
+    })?;
+    (root == "multistatus").then_some(names)
+}
+
+/// The text of `%XX`.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or("").as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => bytes.push(byte),
+            None => bytes.extend(format!("%{}", part.get(..2).unwrap_or(part)).bytes()),
+        }
+        bytes.extend(part.get(2..).unwrap_or("").bytes());
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// Key and id of uploads in parts that are not complete, in a page of them; `None`: the text is none.
 pub fn open_uploads(document: &[u8]) -> Option<Vec<(String, String)>> {
     let (mut keys, mut ids) = (Vec::new(), Vec::new());
@@ -108,6 +139,16 @@ fn each_text(document: &[u8], sink: &mut dyn FnMut(&[&str], &str)) -> Option<Str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_of_webdav_has_names_in_any_form() {
+        let page =
+            b"<?xml version=\"1.0\"?><D:multistatus xmlns:D=\"DAV:\"><D:response><D:href>/a%20b/</D:href><D:propstat/>\
+                     </D:response><D:response><D:href>http://h:1/a%20b/k%5f0</D:href></D:response></D:multistatus>";
+        assert_eq!(webdav_names(page), Some(vec!["a b/".to_owned(), "a b/k_0".to_owned()]));
+        assert_eq!(webdav_names(b"<html><response><href>/x</href></response></html>"), None);
+        assert_eq!(decoded("%zz%4"), "%zz%4");
+    }
 
     const PAGE: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
         <Name>b</Name><Prefix>p/</Prefix><IsTruncated>true</IsTruncated><NextContinuationToken>t/1=</NextContinuationToken>\

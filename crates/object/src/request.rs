@@ -56,7 +56,7 @@ pub struct ObjectRequest<'a> {
 /// A request about a bucket or a whole object, beside those that are measured.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainRequest<'a> {
-    /// `GET`, `HEAD`, `PUT`, `POST`, `DELETE`.
+    /// `GET`, `HEAD`, `PUT`, `POST`, `DELETE`; of WebDAV `MKCOL`, `PROPFIND`.
     pub method: &'static str,
     /// Made by [`encoded_path`].
     pub path: &'a str,
@@ -191,6 +191,9 @@ impl Requests {
         if matches!(request.method, "PUT" | "POST") {
             write_number(head, "Content-Length: ", request.body.len() as u64);
             put(head, &["\r\n"]);
+        }
+        if request.method == "PROPFIND" {
+            put(head, &["Depth: 1\r\n"]);
         }
         if request.only_new {
             put(head, &["If-None-Match: *\r\n"]);

@@ -18,6 +18,7 @@ pub(crate) mod process;
 pub(crate) mod process_tree;
 mod program;
 pub(crate) mod signals;
+pub mod sockets;
 pub(crate) mod streams;
 pub(crate) mod terminal;
 pub(crate) mod thread;

@@ -32,6 +32,12 @@ pub struct ObjectRecord {
     /// Time to encrypt and to decrypt, without the handshake, ns; `None`: nothing was encrypted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls_ns: Option<u64>,
+    /// Time with data that were to be sent, or not acknowledged, ns, summed over the connections; `None`: not visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sending_ns: Option<u64>,
+    /// Part of it in which the server's receive window kept connections from sending, ns; `None`: not visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_limited_ns: Option<u64>,
     /// Longest time until a connection stood, ns, before the clock started.
     pub connect_ns: u64,
     /// Longest time until TLS stood behind it, ns; `None`: there was none.
@@ -66,6 +72,8 @@ impl ObjectRecord {
             signs_bodies: _,
             sign_ns,
             tls_ns,
+            sending_ns,
+            window_limited_ns,
             connect_ns,
             handshake_ns,
             reconnects,
@@ -85,7 +93,13 @@ impl ObjectRecord {
         *ahead_s = [*ahead_s, other.ahead_s].into_iter().flatten().max_by_key(|ahead_s| ahead_s.unsigned_abs());
         *connect_ns = (*connect_ns).max(other.connect_ns);
         *handshake_ns = (*handshake_ns).max(other.handshake_ns);
-        for (sum, more) in [(sign_ns, other.sign_ns), (tls_ns, other.tls_ns)] {
+        let sums = [
+            (sign_ns, other.sign_ns),
+            (tls_ns, other.tls_ns),
+            (window_limited_ns, other.window_limited_ns),
+            (sending_ns, other.sending_ns),
+        ];
+        for (sum, more) in sums {
             *sum = sum.map_or(more, |sum| Some(sum.saturating_add(more.unwrap_or(0))));
         }
         *reconnects += other.reconnects;

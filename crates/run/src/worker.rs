@@ -15,6 +15,8 @@ mod wear_out;
 mod work;
 mod zones;
 
+pub use objects::object_record;
+
 use std::fs::File;
 use std::sync::Arc;
 

@@ -41,6 +41,17 @@ pub(crate) fn about_bucket(objects: &BTreeMap<String, Vec<u8>>, path: &str, quer
     document + "</ListBucketResult>"
 }
 
+/// What WebDAV says of a folder: itself, and what is directly in it.
+pub(crate) fn folder(objects: &BTreeMap<String, Vec<u8>>, path: &str) -> String {
+    let mut names = BTreeSet::from([path.to_owned()]);
+    for rest in objects.keys().filter_map(|name| name.strip_prefix(path)) {
+        let end = rest.find('/').map_or(rest.len(), |at| at + 1);
+        names.insert(format!("{path}{}", &rest[..end]));
+    }
+    let all: String = names.iter().map(|name| format!("<D:response><D:href>{name}</D:href></D:response>")).collect();
+    format!("<D:multistatus xmlns:D=\"DAV:\">{all}</D:multistatus>")
+}
+
 /// A page without names, after which another one comes.
 pub(crate) fn page_with_next(query: &str) -> String {
     let next = value_of(query, "continuation-token").parse::<u64>().unwrap_or(0) + 1;

@@ -47,6 +47,8 @@ pub enum Manner {
     HeadFirst(u64),
     /// Keeps what is written; it sends head and body by two calls, and Nagle's algorithm is on.
     Nagle,
+    /// Keeps what is written; the receive buffers of its connections are small.
+    SmallWindow,
     /// Keeps what is written; this number of requests take 100 ms, all later ones 5 ms.
     WarmsUp(usize),
     /// Keeps what is written; it knows no ranges, no conditions and no pages.
@@ -142,6 +144,10 @@ impl ObjectServer {
 
     fn begin(at: &str, manner: Manner, tls: Option<Arc<ServerConfig>>) -> ObjectServer {
         let listener = TcpListener::bind(at).expect("a port");
+        if manner == Manner::SmallWindow {
+            // Its connections have the same.
+            rustix::net::sockopt::set_socket_recv_buffer_size(&listener, 4 << 10).expect("a size");
+        }
         let address = listener.local_addr().expect("a bound socket");
         let shared = Arc::new(Shared {
             manner,
@@ -363,7 +369,7 @@ impl Shared {
         if head.starts_with("HEAD ") {
             let tag = tag_of(&body);
             write!(to, "HTTP/1.1 {status} Word\r\n{tag}Content-Length: {}\r\n\r\n", body.len())?;
-            return Ok(true);
+            return Ok(self.manner != Manner::ClosesBehindAnswers);
         }
         if status == 200 && self.manner == Manner::Honest && !written.is_empty() && body.is_empty() {
             write!(to, "HTTP/1.1 200 Word\r\n{written}Content-Length: 0\r\n\r\n")?;
@@ -440,6 +446,13 @@ impl Shared {
             ("PUT", _) => {
                 objects.insert(path, body);
                 (200, Vec::new())
+            }
+            ("MKCOL", _) => (201, Vec::new()),
+            ("PROPFIND", _) => (207, object_list::folder(&objects, &path).into_bytes()),
+            // A folder goes with all that is in it.
+            ("DELETE", None) if path.ends_with('/') => {
+                objects.retain(|name, _| !name.starts_with(&path));
+                (204, Vec::new())
             }
             ("DELETE", _) => (if objects.remove(&path).is_some() { 204 } else { 404 }, Vec::new()),
             ("GET" | "HEAD", Some(object)) => match range(head).filter(|_| !careless) {

@@ -40,7 +40,7 @@ pub trait Loop<'run> {
     /// What the device said about the latest request that failed; `None`: it said nothing.
     fn said(&self) -> Option<String>;
     /// The counts and times of the answers of an object server; `None` if the engine asks no such server.
-    fn objects(&self) -> Option<&ObjectTally>;
+    fn objects(&mut self) -> Option<&ObjectTally>;
 }
 
 /// The code of a worker around its loop.

@@ -15,12 +15,11 @@ mod trust;
 
 use std::net::SocketAddr;
 
-use fsdyno_job::Direction;
-use fsdyno_object::{
-    Body, Chunks, HEAD_BYTES_MAX, Method, ObjectRequest, Requests, ResponseHead, epoch_s_of_date, error_code, field_of,
-};
+use fsdyno_job::{Direction, ObjectDialect};
+use fsdyno_object::{Body, Chunks, HEAD_BYTES_MAX, Method, ObjectRequest, Requests, ResponseHead, error_code};
 use fsdyno_os::clock::Clock;
 use fsdyno_os::errno::EINVAL;
+use fsdyno_os::linux::sockets::SendTimes;
 use fsdyno_workload::{Op, OpKind};
 
 use self::stream::{Connected, Identity, Outgoing, Stream, is_closed, is_wait};
@@ -35,6 +34,9 @@ const PER_MIB_NS: u64 = 1_000_000_000;
 
 /// Longest time for which a call keeps the worker from reading its stop flag, ns.
 const ORDERS_NS: u64 = 50_000_000;
+
+/// The same for a write that is not to be cut, ns.
+const WHOLE_NS: u64 = 5_000_000_000;
 
 /// Largest body of an error document that is read, bytes. If the body is longer, the connection is closed.
 const DOCUMENT_BYTES_MAX: u64 = 64 << 10;
@@ -51,6 +53,10 @@ pub(super) struct Objects {
     stream: Option<Stream>,
     /// Number of answers that came over this connection.
     carried: u64,
+    /// The server keeps the part of an object that has come.
+    keeps_parts: bool,
+    /// The times of earlier connections; `None`: not visible.
+    earlier: Option<SendTimes>,
     /// The head of the request in flight.
     head: Vec<u8>,
     /// Received bytes; the first `come` of them are not consumed yet.
@@ -101,7 +107,7 @@ impl Objects {
     pub(super) fn new(setup: &EngineSetup<'_>) -> Result<Objects, EngineSetupError> {
         let options = &setup.options.object;
         let endpoint = setup::endpoint(options)?;
-        let requests = Requests::new(options, &endpoint, keys::key(options)?);
+        let requests = keys::requests(options, &endpoint, keys::key(options)?);
         let (paths, identity) = (setup::paths(setup)?, setup::identity(options, &endpoint)?);
         let setup::Reached { address, resolved, connected } =
             setup::connect(&endpoint, identity.as_ref(), &setup.clock)?;
@@ -119,6 +125,8 @@ impl Objects {
             identity,
             stream: Some(connected.stream),
             carried: 0,
+            keeps_parts: options.dialect == ObjectDialect::WebDav,
+            earlier: Some(SendTimes::default()),
             head: Vec::with_capacity(HEAD_BYTES_MAX),
             inbox: vec![0; HEAD_BYTES_MAX + setup.block_bytes_max.min(64 << 10) as usize].into_boxed_slice(),
             come: 0,
@@ -129,31 +137,54 @@ impl Objects {
         })
     }
 
-    pub(super) fn tally(&self) -> &ObjectTally {
+    /// All counts until now.
+    pub(super) fn tally(&mut self) -> &ObjectTally {
+        self.tally.set_send_times(self.earlier.zip(self.send_times()).map(|(one, other)| one.plus(other)));
         &self.tally
+    }
+
+    /// The times of this connection; `None`: not visible.
+    fn send_times(&self) -> Option<SendTimes> {
+        self.stream.as_ref().map_or(Some(SendTimes::default()), Stream::send_times)
+    }
+
+    /// Closes the connection, if there is one.
+    #[cold]
+    fn close(&mut self) {
+        self.earlier = self.earlier.zip(self.send_times()).map(|(sum, more)| sum.plus(more));
+        self.stream = None;
     }
 
     /// Continues the request. Returns its bytes, a negative errno, or `WAITING`.
     pub(super) fn request(&mut self, op: &Op, place: &mut [u8]) -> i64 {
         let Some(direction) = op.kind.direction() else { return -i64::from(EINVAL) };
-        let outcome = self.advance(op, direction, place);
-        let trouble = match outcome {
-            Ok(bytes) => {
-                self.progress = Progress::Idle;
-                return bytes;
+        let trouble = loop {
+            match self.advance(op, direction, place) {
+                Ok(bytes) => {
+                    self.progress = Progress::Idle;
+                    return bytes;
+                }
+                Err(Trouble::Waits) if op.kind == OpKind::Write && self.is_to_end() => {}
+                Err(trouble) => break trouble,
             }
-            Err(trouble) => trouble,
         };
         if matches!(trouble, Trouble::Waits) && self.clock.now_ns() < self.deadline_ns() {
             return WAITING;
         }
         // The rest of this answer would be read as the next answer: the connection is closed.
-        (self.progress, self.stream) = (Progress::Idle, None);
+        self.progress = Progress::Idle;
+        self.close();
         let (code, lines) = trouble.errno_and_lines(op.kind, op.length);
         if self.tally.failure.is_empty() {
             self.tally.failure = lines;
         }
         -i64::from(code)
+    }
+
+    /// Whether the request is not to be cut by the end of the job: a server of WebDAV keeps the part of an object that has
+    /// come.
+    fn is_to_end(&self) -> bool {
+        self.keeps_parts && self.clock.now_ns() + DEADLINE_NS < self.deadline_ns() + WHOLE_NS
     }
 
     fn deadline_ns(&self) -> u64 {
@@ -283,9 +314,7 @@ impl Objects {
     /// Keeps how far the server's clock is ahead, if the head of its first answer has a date.
     #[cold]
     fn compare_clocks(&mut self, head_bytes: usize) {
-        let there_s = field_of(&self.inbox[..head_bytes], "date").and_then(epoch_s_of_date);
-        let here_s = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
-        self.tally.ahead_s = there_s.map(|there_s| there_s as i64 - here_s as i64);
+        self.tally.ahead_s = setup::seconds_ahead(&self.inbox[..head_bytes]);
     }
 
     /// The connection ended before an answer. If it had carried answers, the server closed it while it was idle, and the
@@ -295,7 +324,8 @@ impl Objects {
         if self.come > 0 || self.carried == 0 {
             return Err(Trouble::Closed);
         }
-        (self.stream, self.progress) = (None, Progress::Idle);
+        self.progress = Progress::Idle;
+        self.close();
         Ok(())
     }
 
@@ -396,7 +426,7 @@ impl Objects {
         }
         // Bytes behind the answer belong to no request: the connection is closed.
         if !answer.head.keeps_alive || self.come > 0 {
-            self.stream = None;
+            self.close();
         }
         if answer.is_object && answer.come < op.length {
             return Err(Trouble::Length { status, length: answer.come });

@@ -313,8 +313,8 @@ impl Engine for Positioned<'_> {
     }
 
     #[cfg(feature = "object")]
-    fn objects(&self) -> Option<&ObjectTally> {
-        match &self.call {
+    fn objects(&mut self) -> Option<&ObjectTally> {
+        match &mut self.call {
             Call::Object(objects) => Some(objects.tally()),
             _ => None,
         }

@@ -12,11 +12,12 @@ pub(crate) mod no_keep_alive;
 pub(crate) mod object_missing;
 pub(crate) mod one_endpoint;
 pub(crate) mod refused;
+pub(crate) mod rwnd_limited;
 
 use super::{Trap, seen};
 
 /// By number.
-pub(super) const ALL: &[Trap] = &[
+pub(crate) const ALL: &[Trap] = &[
     seen(&object_missing::EXPLANATION, object_missing::find),
     seen(&no_keep_alive::EXPLANATION, no_keep_alive::find),
     seen(&hot_object::EXPLANATION, hot_object::find),
@@ -26,4 +27,5 @@ pub(super) const ALL: &[Trap] = &[
     seen(&one_endpoint::EXPLANATION, one_endpoint::find),
     seen(&checksum_cost::EXPLANATION, checksum_cost::find),
     seen(&client_bound::EXPLANATION, client_bound::find),
+    seen(&rwnd_limited::EXPLANATION, rwnd_limited::find),
 ];

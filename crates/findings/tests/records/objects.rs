@@ -168,3 +168,20 @@ fn the_clients_own_work_is_weighed_against_its_time() {
     ramp.plan.ramp_ms = 1_000;
     assert_eq!(severity("checksum-cost", ramp), None);
 }
+
+#[test]
+fn a_window_limits_what_is_sent_from_a_fifth_of_its_time_on() {
+    // Of ten seconds.
+    let limited = |limited_ms: u64, sending_ms: u64| {
+        severity(
+            "rwnd-limited",
+            worker(1000, |object| {
+                (object.window_limited_ns, object.sending_ns) =
+                    (Some(limited_ms * 1_000_000), Some(sending_ms * 1_000_000));
+            }),
+        )
+    };
+    assert_eq!([limited(1_900, 10_000), limited(2_100, 10_000)], [None, Some(Severity::Info)]);
+    assert_eq!([limited(900, 1_000), limited(1_100, 1_100)], [None, Some(Severity::Info)]);
+    assert_eq!(severity("rwnd-limited", worker(1000, |_| {})), None);
+}

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fsdyno_guide::Problem;
+use fsdyno_guide::study::is_object_store;
 use fsdyno_present::export::junit::{Case, Outcome, junit, took_s};
 use fsdyno_present::tables::{Changes, JudgementCommand, change_in_words};
 use fsdyno_results::{
@@ -170,6 +171,13 @@ impl Condition {
     }
 }
 
+/// What to do where the plans of two runs differ.
+const SAME_PLAN: &str = "repeat the run with the same plan (the same --size where the files differ) on the same machine, or compare \
+                         anyway with --force";
+/// The same for stores: what is read are the objects that were written in the time.
+const SAME_OBJECTS: &str = "repeat both runs with the same options, and a --runtime in which the store writes all objects, or compare \
+                            anyway with --force";
+
 impl Condition {
     /// The changes for which it holds, each in words.
     fn failures(&self, found: &[Change]) -> Vec<String> {
@@ -226,10 +234,11 @@ impl Diff {
         let reasons = obstacles(&base, &new);
         if !reasons.is_empty() && !self.force {
             return Err(Problem::new(format!("{} and {} cannot be compared: {}", base.id, new.id, reasons.join("; ")))
-                .with_next(
-                    "repeat the run with the same plan (the same --size where the files differ) on the same machine, or \
-                     compare anyway with --force",
-                ));
+                .with_next(if new.targets.iter().any(|target| is_object_store(&target.path)) {
+                    SAME_OBJECTS
+                } else {
+                    SAME_PLAN
+                }));
         }
         let found = changes(&base, &new, &earlier(&Digest::of(&base), &Digest::of(&new), store.digests()?));
         if found.is_empty() {

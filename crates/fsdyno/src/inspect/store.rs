@@ -32,10 +32,17 @@ pub(super) fn answer(place: &Place, in_json: bool, expected: Option<&str>) -> u8
 fn page(shown: &str, facts: &StoreFacts) -> String {
     let mut page = fsdyno_present::Page::new(shown, 14, columns());
     let mut line = |name: &str, text: String| page.line(name, &text);
-    line("server", format!("{} ({}), {} style, region {}", facts.server, facts.address, facts.style, facts.region));
+    let way = facts
+        .region
+        .as_deref()
+        .map_or_else(|| "WebDAV".to_owned(), |region| format!("{} style, region {region}", facts.style));
+    line("server", format!("{} ({}), {way}", facts.server, facts.address));
     line("program", words(&facts.program));
     let tls = facts.tls.as_deref().map_or_else(
-        || "no TLS: keys are signed, data are not encrypted".to_owned(),
+        || match facts.region {
+            Some(_) => "no TLS: keys are signed, data are not encrypted".to_owned(),
+            None => "no TLS: neither name and password nor data are encrypted".to_owned(),
+        },
         |tls| format!("{tls}, handshake {}", latency(facts.handshake_ns.unwrap_or(0) as f64)),
     );
     line("connection", format!("connect {}; {tls}", latency(facts.connect_ns as f64)));

@@ -24,5 +24,6 @@ mod settings;
 mod signals;
 mod signatures;
 mod stores;
+mod webdav;
 mod widths;
 mod words;

@@ -520,8 +520,9 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
         assert!(ran.status == Some(2) && says, "{words}: {ran:?}");
     }
     for (words, says) in [
-        ("measure http://host/folder", "--https=off --http_host=host --filename=/folder/fsdyno-test"),
-        ("measure https://me:secret@host:8443", "--https=on --http_host=host:8443 --filename=/fsdyno-test"),
+        ("measure http://host/../folder", "one of dots"),
+        ("measure https://me:secret@host:8443", "leave out what else there is"),
+        ("check s3-functional http://host/folder", "not about WebDAV"),
         ("measure s3://", "names no bucket"),
         ("measure s3://b/../c", "one of dots"),
         ("measure s3://b --like cdm", "--like is for directories"),
@@ -550,18 +551,26 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
     }
 }
 
-/// Three requests that write nothing, and what they show; beside each an honest server that does not show it.
 #[test]
 fn what_speaks_against_the_number_stands_in_the_answer() {
-    let words = "measure s3://bucket/pre --quick --connections 2 --json --no-store";
-    for (manner, told) in [(Manner::Honest, false), (Manner::ClosesBehindAnswers, true)] {
-        let study = ask(&Place::new(), &ObjectServer::start(manner), words).good().study();
-        let runs = study.rows.iter().filter_map(|row| row.run.as_ref());
-        let found = runs.flat_map(|run| &run.findings).any(|finding| finding.id == "no-keep-alive");
-        assert_eq!(found, told, "{manner:?}");
+    let place = Place::new();
+    let compare = format!("compare s3://bucket local={} --rounds 1 --json --no-store", directory(&place));
+    for (words, patterns) in [
+        ("measure s3://bucket/pre --quick --connections 2 --json --no-store", &["get-4k", "head-4k"][..]),
+        (&compare, &["read-4k", "stat-4k"]),
+    ] {
+        for (manner, told) in [(Manner::Honest, false), (Manner::ClosesBehindAnswers, true)] {
+            let study = ask(&place, &ObjectServer::start(manner), words).good().study();
+            for pattern in patterns {
+                let row = study.rows.iter().find(|row| row.pattern == *pattern && row.target == 0).expect("a row");
+                let found = row.findings.iter().any(|finding| finding.id == "no-keep-alive");
+                assert_eq!(found, told, "{words} {manner:?} {pattern}: {:?}", row.findings);
+            }
+        }
     }
 }
 
+/// Three requests that write nothing, and what they show; beside each an honest server that does not show it.
 #[test]
 fn a_store_is_inspected_without_a_write() {
     let place = Place::new();

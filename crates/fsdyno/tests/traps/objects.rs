@@ -170,6 +170,17 @@ fn hashes_that_take_a_part_of_the_time_are_told() {
 }
 
 #[test]
+fn a_window_that_limits_what_is_sent_is_told() {
+    let Some(bench) = Bench::new() else { return };
+    let put = |manner| bench.run(&line(&ObjectServer::start(manner), "--rw=write --bs=1m").replace("=4m", "=48m"));
+    let limited = put(Manner::SmallWindow);
+    assert_eq!(limited.one("rwnd-limited").severity, Severity::Info);
+    // A server that waits for a CPU does not read in time, either.
+    let mut tries = (0..5).map(|_| put(Manner::Honest));
+    tries.find(|ran| ran.find("rwnd-limited").is_none()).expect("one of five runs").honest("rwnd-limited");
+}
+
+#[test]
 fn a_client_that_is_the_limit_is_told() {
     let Some(bench) = Bench::new() else { return };
     let server = ObjectServer::start(Manner::Honest);

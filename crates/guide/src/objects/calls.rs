@@ -1,9 +1,12 @@
 //! Requests for whole objects, as operations of a phase: what a program does with files, done in a store.
 
+use std::sync::{Arc, PoisonError};
+
 use fsdyno_engine::{ObjectClient, ObjectReply};
 use fsdyno_object::{ListPage, PlainRequest, encoded_query, error_code, field_of};
 use fsdyno_run::metadata::operations::{Failure, Item, Prepare, payload};
 
+use super::answers::Tallies;
 use super::server::Store;
 use crate::smallfiles::WholeFile;
 
@@ -12,11 +15,11 @@ const BODY_BYTES_MORE: u64 = 4 << 20;
 
 /// The requests of each worker, over a connection of its own that stands before the first request. An item's name is a
 /// key; of a list, the beginning of its keys.
-pub(super) fn on_objects(store: &Store, act: WholeFile, object_bytes: u64) -> Prepare {
-    let store = store.clone();
+pub(super) fn on_objects(store: &Store, act: WholeFile, object_bytes: u64, tallies: &Tallies) -> Prepare {
+    let (store, tallies) = (store.clone(), Arc::clone(tallies));
     Box::new(move || {
         let written = if act == WholeFile::Write { object_bytes } else { 0 };
-        let mut calls = Calls::connect(&store, object_bytes, written);
+        let mut calls = Calls::connect(&store, object_bytes, written, &tallies);
         Box::new(move |item| calls.perform(act, item).map(|()| 0))
     })
 }
@@ -27,17 +30,27 @@ pub(super) struct Calls {
     client: Result<ObjectClient, String>,
     /// What is written.
     body: Vec<u8>,
+    /// Where the counts of the answers go at the end.
+    tallies: Tallies,
+}
+
+impl Drop for Calls {
+    fn drop(&mut self) {
+        if let Ok(client) = std::mem::replace(&mut self.client, Err(String::new())) {
+            self.tallies.lock().unwrap_or_else(PoisonError::into_inner).push(client.into_tally());
+        }
+    }
 }
 
 impl Calls {
     /// Connects; `read`, `written`: the bytes of an object, or part, that is read or written.
-    pub(super) fn connect(store: &Store, read: u64, written: u64) -> Calls {
+    pub(super) fn connect(store: &Store, read: u64, written: u64, tallies: &Tallies) -> Calls {
         let mut client = ObjectClient::connect(&store.options());
         if let Ok(client) = &mut client {
             client.body_bytes_max = (read + BODY_BYTES_MORE) as usize;
             client.deadline_ns = store.deadline_ns;
         }
-        Calls { store: store.clone(), client, body: payload(written) }
+        Calls { store: store.clone(), client, body: payload(written), tallies: Arc::clone(tallies) }
     }
 
     fn perform(&mut self, act: WholeFile, item: &Item) -> Result<(), Failure> {

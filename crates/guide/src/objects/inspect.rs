@@ -1,11 +1,11 @@
 //! `inspect s3://BUCKET`: the server, the bucket and the way to them, by three requests that write nothing.
 
-use fsdyno_object::{ListPage, epoch_s_of_date, error_code, field_of, word_of};
+use fsdyno_object::{ListPage, epoch_s_of_date, error_code, field_of, webdav_names, word_of};
 use fsdyno_results::evidence::Seen;
 use fsdyno_run::Bounds;
 
 use super::server::Store;
-use super::work::Bucket;
+use super::work::{Bucket, NOT_BY_WEBDAV};
 use crate::Problem;
 use crate::study::Place;
 
@@ -16,10 +16,10 @@ pub struct StoreFacts {
     pub server: String,
     /// The address that was connected to.
     pub address: String,
-    /// `path` or `virtual`.
+    /// `path`, `virtual` or `webdav`.
     pub style: &'static str,
-    /// The region that requests are signed for.
-    pub region: String,
+    /// The region that requests are signed for; `None`: WebDAV has none.
+    pub region: Option<String>,
     /// The program of the server, as it calls itself.
     pub program: Seen<String>,
     /// Until the connection stood, ns.
@@ -46,10 +46,22 @@ pub struct StoreFacts {
 /// When the server does not answer.
 pub fn inspect(place: &Place, bounds: Bounds) -> Result<StoreFacts, Problem> {
     let mut bucket = Bucket::connect(Store::of(place, bounds)?)?;
-    let versions = bucket.ask("GET", "", &[("versioning", "")], &[])?;
-    let locks = bucket.ask("GET", "", &[("object-lock", "")], &[])?;
     let before = bucket.store.key_before();
-    let page = bucket.ask("GET", "", &[("list-type", "2"), ("max-keys", "1"), ("prefix", &before)], &[])?;
+    let is_webdav = bucket.store.is_webdav();
+    let [versions, locks, page] = if is_webdav {
+        [
+            bucket.ask("OPTIONS", &before, &[], &[])?,
+            bucket.ask("OPTIONS", &before, &[], &[])?,
+            bucket.ask("PROPFIND", &before, &[], &[])?,
+        ]
+    } else {
+        let page = [("list-type", "2"), ("max-keys", "1"), ("prefix", &before)];
+        [
+            bucket.ask("GET", "", &[("versioning", "")], &[])?,
+            bucket.ask("GET", "", &[("object-lock", "")], &[])?,
+            bucket.ask("GET", "", &page, &[])?,
+        ]
+    };
     let here_s = fsdyno_run::now_ms() / 1000;
     let refused = |reply: &fsdyno_engine::ObjectReply| {
         let code = error_code(&reply.body).map(|code| format!(" {code}")).unwrap_or_default();
@@ -57,6 +69,7 @@ pub fn inspect(place: &Place, bounds: Bounds) -> Result<StoreFacts, Problem> {
     };
     let ahead_s = field_of(&page.head, "date").and_then(epoch_s_of_date).map(|there_s| there_s as i64 - here_s as i64);
     let state = |reply: &fsdyno_engine::ObjectReply, root, element| match reply.status {
+        _ if is_webdav => Seen::NotVisible(NOT_BY_WEBDAV.to_owned()),
         200 => Seen::Value(word_of(&reply.body, root, element).unwrap_or_else(|| "off".to_owned())),
         404 if error_code(&reply.body).is_some_and(|code| code.starts_with("ObjectLock")) => {
             Seen::Value("off".to_owned())
@@ -67,8 +80,12 @@ pub fn inspect(place: &Place, bounds: Bounds) -> Result<StoreFacts, Problem> {
     Ok(StoreFacts {
         server: server.name.clone(),
         address: server.address.clone(),
-        style: if bucket.store.server.is_virtual { "virtual" } else { "path" },
-        region: bucket.store.server.region.clone(),
+        style: match bucket.store.server.is_virtual {
+            _ if is_webdav => "webdav",
+            true => "virtual",
+            false => "path",
+        },
+        region: Some(bucket.store.server.region.clone()).filter(|_| !is_webdav),
         program: field_of(&page.head, "server").map(str::to_owned).ok_or("it does not say").into(),
         connect_ns: server.connect_ns,
         handshake_ns: server.handshake_ns,
@@ -78,6 +95,7 @@ pub fn inspect(place: &Place, bounds: Bounds) -> Result<StoreFacts, Problem> {
         versions: state(&versions, "VersioningConfiguration", "Status"),
         locks: state(&locks, "ObjectLockConfiguration", "ObjectLockEnabled"),
         lists: match page.status {
+            207 if webdav_names(&page.body).is_some() => Seen::Value("yes".to_owned()),
             200 if ListPage::parse(&page.body).is_some() => Seen::Value("yes".to_owned()),
             _ => refused(&page),
         },

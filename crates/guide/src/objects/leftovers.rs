@@ -20,7 +20,7 @@ pub fn clean(place: &Place, options: CleanOptions, watcher: &mut dyn Watcher) ->
     let mut cleaned = Cleaned::default();
     for folder in bucket.list(&before, true, watcher)? {
         let (weight, outcome) = clean_one(&mut bucket, &folder, options, watcher);
-        let directory = PathBuf::from(format!("s3://{}/{folder}", bucket.store.address.bucket));
+        let directory = PathBuf::from(bucket.store.url_of(&folder));
         cleaned.left.push(LeftoverDirectory { directory, weight, outcome });
     }
     watcher.looked();

@@ -7,10 +7,10 @@ use fsdyno_run::metadata::phase_counters::PhaseCounters;
 use fsdyno_text::quantity::{bytes, count, counted, latency, number};
 
 use super::keys::KeySet;
-use super::parts;
-use super::phase::{ObjectPhase, Pace, Test};
+use super::parts::{self, Uploaded};
+use super::phase::{Ended, ObjectPhase, Pace, Test};
 use super::server::Store;
-use super::work::{Bucket, ObjectWork};
+use super::work::{Bucket, NOT_BY_WEBDAV, ObjectWork};
 use crate::Problem;
 use crate::nodes::ThisMachine;
 use crate::smallfiles::{WholeFile, judge_passes};
@@ -263,6 +263,11 @@ fn run_tests(study_run: &mut StudyRun<'_>, work: &mut ObjectWork, options: &Obje
                 continue;
             }
             let title = format!("{}, {}, depth 1", test.title, counted(test.connections(options).into(), "connection"));
+            if test.verb == Verb::Parts && work.bucket.store.is_webdav() {
+                let text = format!("{} is left out: {NOT_BY_WEBDAV}", test.pattern);
+                study_run.note("tests-left-out", Severity::Info, text);
+                continue;
+            }
             if test.verb == Verb::Parts {
                 run_parts(study_run, (work, &mut counters), test, round, options)?;
                 continue;
@@ -292,10 +297,11 @@ fn run_parts(
     let mut row = planned_row(0, test.pattern, test.title, round, Vec::new());
     let step = study_run.begin_step(0, test.title);
     let pace = Pace { threads: test.connections(options), limit_s: options.runtime_s };
-    let (record, complete) = parts::run(study_run, (work, counters, &step), pace, test.uploads_max(options))?;
+    let Uploaded { record, complete, findings } =
+        parts::run(study_run, (work, counters, &step), pace, test.uploads_max(options))?;
     let of_complete =
         PhaseRecord { name: "complete".to_owned(), latency: complete, bytes: None, error: None, ..record.clone() };
-    row.phase = Some(record);
+    (row.phase, row.findings) = (Some(record), findings);
     study_run.end_step(&step, row);
     let row = planned_row(0, "complete", "Complete of an upload in parts", round, Vec::new());
     study_run.study.rows.push(Row { phase: Some(of_complete), ..row });
@@ -325,7 +331,8 @@ fn run_others(
     let step = study_run.begin_step(0, test.title);
     let phase = ObjectPhase { work, keys, there: &there, test: &row_test, requests };
     let pace = Pace { threads: test.connections(options), limit_s: options.runtime_s };
-    row.phase = Some(phase.run(study_run, pace, (counters, &step))?.0);
+    let Ended { record, findings, .. } = phase.run(study_run, pace, (counters, &step))?;
+    (row.phase, row.findings) = (Some(record), findings);
     study_run.end_step(&step, row);
     Ok(())
 }

@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use fsdyno_object::{encoded_query, field_of, open_uploads, word_of};
 use fsdyno_os::clock::{Clock, RealClock};
-use fsdyno_results::{Latency, PhaseRecord};
+use fsdyno_results::{Finding, Latency, PhaseRecord};
 use fsdyno_run::metadata::operations::{Failure, Item, Prepare};
 use fsdyno_run::metadata::phase_counters::PhaseCounters;
 use fsdyno_run::metadata::{Task, perform};
 
+use super::answers::{self, Tallies};
 use super::calls::Calls;
 use super::keys::{KeySet, is_on};
 use super::phase::Pace;
 use super::server::Store;
 use super::work::{Bucket, ObjectWork};
+use crate::smallfiles::WholeFile;
 use crate::smallfiles::relay::Relay;
 use crate::study::StudyRun;
 use crate::watch::Step;
@@ -40,10 +42,10 @@ pub(super) const REQUESTS: u64 = PARTS + 2;
 const ABORTS_MAX: usize = 100;
 
 /// Makes uploads; an operation is a whole one, of which the request Complete is timed by itself.
-fn uploads(store: &Store) -> Prepare {
-    let store = store.clone();
+fn uploads(store: &Store, tallies: &Tallies) -> Prepare {
+    let (store, tallies) = (store.clone(), Arc::clone(tallies));
     Box::new(move || {
-        let (mut calls, clock) = (Calls::connect(&store, 0, PART_BYTES), RealClock::shared());
+        let (mut calls, clock) = (Calls::connect(&store, 0, PART_BYTES, &tallies), RealClock::shared());
         Box::new(move |item| upload(&mut calls, &clock, &item.name.to_string_lossy()))
     })
 }
@@ -77,23 +79,32 @@ fn send_parts(calls: &mut Calls, clock: &RealClock, path: &str, id: &str) -> Res
     Ok(clock.now_ns().saturating_sub(began_ns))
 }
 
-/// Uploads this number of times; the objects of the set take turns. Returns the record, and the latency of Complete.
+/// What uploads in parts did.
+pub(super) struct Uploaded {
+    pub(super) record: PhaseRecord,
+    /// The latency of Complete.
+    pub(super) complete: Latency,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Uploads this number of times; the objects of the set take turns.
 pub(super) fn run(
     study_run: &mut StudyRun<'_>,
     (work, counters, step): (&ObjectWork, &mut PhaseCounters, &Step),
     pace: Pace,
     times: u64,
-) -> Result<(PhaseRecord, Latency), Problem> {
+) -> Result<Uploaded, Problem> {
     let Some(keys) = work.keys.iter().find(|keys| keys.name == NAME) else {
         return Err(Problem::new("internal error: no keys of uploads"));
     };
+    let tallies = Tallies::default();
     let item = |number: u64| {
         let name = CString::new(format!("{}{}", work.folder, keys.key(number % keys.count.max(1)))).ok()?;
         Some(Item { index: u32::try_from(number).ok()?, name, other: None, expected: OBJECT_BYTES })
     };
     let task = Task {
         title: step.title.clone(),
-        prepare: uploads(&work.bucket.store),
+        prepare: uploads(&work.bucket.store, &tallies),
         has_part: true,
         threads: pace.threads,
         items: (0..times).filter_map(item).collect(),
@@ -120,7 +131,8 @@ pub(super) fn run(
         cache: None,
         conditions: Some(counters.since(&glance, outcome.waited_ns)),
     };
-    Ok((record, outcome.part))
+    let findings = answers::findings(&tallies, &record, (WholeFile::Write, PART_BYTES), study_run.study.question);
+    Ok(Uploaded { record, complete: outcome.part, findings })
 }
 
 impl Bucket {

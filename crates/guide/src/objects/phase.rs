@@ -3,12 +3,13 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
-use fsdyno_results::PhaseRecord;
+use fsdyno_results::{Finding, PhaseRecord};
 use fsdyno_run::metadata::operations::Item;
 use fsdyno_run::metadata::phase_counters::PhaseCounters;
 use fsdyno_run::metadata::{Task, perform};
 use fsdyno_stats::sort;
 
+use super::answers::{self, Tallies};
 use super::calls::on_objects;
 use super::keys::KeySet;
 use super::work::ObjectWork;
@@ -46,18 +47,27 @@ pub(super) struct ObjectPhase<'a> {
     pub(super) requests: u64,
 }
 
+/// What a phase did.
+pub(super) struct Ended {
+    pub(super) record: PhaseRecord,
+    /// The numbers of the objects that it was done with, sorted.
+    pub(super) done: Vec<u32>,
+    pub(super) findings: Vec<Finding>,
+}
+
 impl ObjectPhase<'_> {
-    /// Runs it; returns its record, and the numbers of the objects that it was done with, sorted.
+    /// Runs it.
     pub(super) fn run(
         &self,
         study_run: &mut StudyRun<'_>,
         pace: Pace,
         (counters, step): (&mut PhaseCounters, &Step),
-    ) -> Result<(PhaseRecord, Vec<u32>), Problem> {
+    ) -> Result<Ended, Problem> {
         let Test { pattern, title, act, .. } = *self.test;
+        let tallies = Tallies::default();
         let task = Task {
             title: title.to_owned(),
-            prepare: on_objects(&self.work.bucket.store, act, self.keys.block_bytes),
+            prepare: on_objects(&self.work.bucket.store, act, self.keys.block_bytes, &tallies),
             has_part: false,
             threads: pace.threads,
             items: self.items(),
@@ -75,7 +85,8 @@ impl ObjectPhase<'_> {
         let record = outcome.record(pattern, pace.threads, moves_data.then_some(self.keys.block_bytes));
         let record = PhaseRecord { conditions: Some(conditions), ..record };
         sort::by(&mut outcome.done, Ord::cmp);
-        Ok((record, outcome.done))
+        let findings = answers::findings(&tallies, &record, (act, self.keys.block_bytes), study_run.study.question);
+        Ok(Ended { record, done: outcome.done, findings })
     }
 
     fn items(&self) -> Vec<Item> {

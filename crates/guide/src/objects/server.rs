@@ -14,6 +14,8 @@ pub(super) struct Store {
     pub(super) url: String,
     pub(super) address: BucketAddress,
     pub(super) server: BucketServer,
+    /// S3 or WebDAV.
+    pub(super) dialect: ObjectDialect,
     /// Time after which a request has failed, ns.
     pub(super) deadline_ns: u64,
 }
@@ -21,19 +23,23 @@ pub(super) struct Store {
 impl Store {
     pub(super) fn of(place: &Place, bounds: Bounds) -> Result<Store, Problem> {
         let url = fsdyno_job::bytes::shown(&place.path);
+        // Shorter than the time after which a look at a silent storage ends the program: a request has the better sentence.
+        let deadline_ns = bounds.answer().lost_ns / 6 * 5;
+        if !url.starts_with("s3://") {
+            let (address, server) = BucketAddress::of_webdav(&url).map_err(Problem::new)?;
+            return Ok(Store { url, address, server, dialect: ObjectDialect::WebDav, deadline_ns });
+        }
         let address = BucketAddress::parse(&url).map_err(Problem::new)?;
         let advice = "set AWS_ENDPOINT_URL=http://HOST:PORT, or leave it out for AWS itself";
         let server = settings().server_of(&address.bucket).map_err(|what| Problem::new(what).with_next(advice))?;
-        // Shorter than the time after which a look at a silent storage ends the program: a request has the better sentence.
-        let deadline_ns = bounds.answer().lost_ns / 6 * 5;
-        Ok(Store { url, address, server, deadline_ns })
+        Ok(Store { url, address, server, dialect: ObjectDialect::S3, deadline_ns })
     }
 
     pub(super) fn options(&self) -> ObjectOptions {
         ObjectOptions {
             host: self.server.host.clone(),
             tls: self.server.tls,
-            dialect: ObjectDialect::S3,
+            dialect: self.dialect,
             region: self.server.region.clone(),
             ..ObjectOptions::default()
         }
@@ -42,13 +48,31 @@ impl Store {
     /// The words of a fio line for this server. Its key stands in none: the engine takes it from where this program did.
     pub(super) fn words(&self) -> Vec<String> {
         let https = if self.server.tls == Tls::Off { "off" } else { "on" };
-        vec![
+        let mode = if self.is_webdav() { "webdav" } else { "s3" };
+        let mut words = vec![
             "--ioengine=http".to_owned(),
-            "--http_mode=s3".to_owned(),
+            format!("--http_mode={mode}"),
             format!("--https={https}"),
             format!("--http_host={}", self.server.host),
-            format!("--http_s3_region={}", self.server.region),
-        ]
+        ];
+        if !self.is_webdav() {
+            words.push(format!("--http_s3_region={}", self.server.region));
+        }
+        words
+    }
+
+    pub(super) fn is_webdav(&self) -> bool {
+        self.dialect == ObjectDialect::WebDav
+    }
+
+    /// The address of a key.
+    pub(super) fn url_of(&self, key: &str) -> String {
+        let root = if self.is_webdav() {
+            self.url.split('/').take(3).collect::<Vec<_>>().join("/")
+        } else {
+            format!("s3://{}", self.address.bucket)
+        };
+        format!("{root}/{key}")
     }
 
     /// The name of an object on the server, not encoded; with an empty key that of the bucket.

@@ -6,7 +6,7 @@ use fsdyno_run::metadata::phase_counters::PhaseCounters;
 use fsdyno_stats::sort;
 
 use super::keys::KeySet;
-use super::phase::{ObjectPhase, Pace, Test};
+use super::phase::{Ended, ObjectPhase, Pace, Test};
 use super::server::Store;
 use super::work::{Bucket, ObjectWork};
 use crate::Problem;
@@ -194,7 +194,7 @@ impl Site {
                     _ => there.len() as u64,
                 };
                 let phase = ObjectPhase { work, keys, there, test, requests };
-                let (record, done) = phase.run(study_run, pace, (counters, step))?;
+                let Ended { record, done, findings } = phase.run(study_run, pace, (counters, step))?;
                 match test.act {
                     // An earlier round may have written more of them.
                     WholeFile::Write => {
@@ -205,7 +205,7 @@ impl Site {
                     WholeFile::Remove => there.retain(|index| done.binary_search(index).is_err()),
                     WholeFile::Read | WholeFile::ReadAgain | WholeFile::Stat { .. } | WholeFile::List => {}
                 }
-                Ok(Done { record, findings: Vec::new() })
+                Ok(Done { record, findings })
             }
         }
     }

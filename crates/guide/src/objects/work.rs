@@ -2,7 +2,7 @@
 //! of the list in the marker are deleted, one by one.
 
 use fsdyno_engine::{ObjectClient, ObjectReply};
-use fsdyno_object::{ListPage, PlainRequest, encoded_query, error_code, word_of};
+use fsdyno_object::{ListPage, PlainRequest, encoded_query, error_code, webdav_names, word_of};
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::files::unguessable;
 use fsdyno_results::Severity;
@@ -21,6 +21,9 @@ const MARKER: &str = ".fsdyno-work";
 
 /// The marker's first words, for people who find it.
 const WHAT: &str = "objects of fsdyno, removed by `fsdyno clean s3://BUCKET/PREFIX`";
+
+/// Why a test of buckets is left out.
+pub(super) const NOT_BY_WEBDAV: &str = "not by WebDAV";
 
 /// Pages of a list that are read at most: each may be paid, and a run has fewer keys by far.
 const PAGES_MAX: usize = 1_000;
@@ -94,6 +97,8 @@ impl Bucket {
             _ if code.contains("TimeTooSkewed") => {
                 problem.with_next("set the clock of this machine, or that of the server")
             }
+            401 | 403 if self.store.is_webdav() => problem.with_next("set FSDYNO_HTTP_USER and FSDYNO_HTTP_PASS"),
+            404 | 409 if self.store.is_webdav() => problem.with_next("name a folder that exists: none is made"),
             301 | 307 | 400 => {
                 problem.with_next("set AWS_REGION and AWS_ENDPOINT_URL to those of the bucket: no redirect is followed")
             }
@@ -107,6 +112,9 @@ impl Bucket {
 
     /// One page of the keys that begin with this text, or of their folders.
     fn page(&mut self, before: &str, folders: bool, from: Option<&str>) -> Result<ListPage, Problem> {
+        if self.store.is_webdav() {
+            return self.folder(before);
+        }
         let mut query = Vec::new();
         query.extend(from.map(|from| ("continuation-token", from)));
         query.extend(folders.then_some(("delimiter", "/")));
@@ -117,6 +125,16 @@ impl Bucket {
         }
         ListPage::parse(&reply.body)
             .ok_or_else(|| Problem::new(format!("{}: the server's list cannot be understood", self.store.url)))
+    }
+
+    /// The keys and folders in a folder of WebDAV: that of this key, or of this beginning of keys.
+    fn folder(&mut self, before: &str) -> Result<ListPage, Problem> {
+        let folder = &before[..before.rfind('/').map_or(0, |at| at + 1)];
+        let reply = self.ask("PROPFIND", folder, &[], &[])?;
+        let names = webdav_names(&reply.body).filter(|_| reply.status == 207);
+        let names = names.ok_or_else(|| self.refused("a list of its names", &reply))?;
+        let (folders, keys) = names.into_iter().partition(|name| name.ends_with('/') || name.is_empty());
+        Ok(ListPage { keys, folders, next: None })
     }
 
     /// All keys, or folders, that begin with this text, page by page.
@@ -155,6 +173,9 @@ impl Bucket {
 
     /// Why keys may not be listed; `None`: they may.
     pub(super) fn refuses_lists(&mut self) -> Result<Option<String>, Problem> {
+        if self.store.is_webdav() {
+            return Ok(Some(NOT_BY_WEBDAV.to_owned()));
+        }
         let before = self.store.key_before();
         let reply = self.ask("GET", "", &[("list-type", "2"), ("max-keys", "1"), ("prefix", &before)], &[])?;
         Ok((reply.status != 200).then(|| format!("keys may not be listed (HTTP {})", reply.status)))
@@ -223,10 +244,18 @@ impl Bucket {
         let is_ours = |key: &String| key.strip_prefix(folder).is_some_and(|own| is_on(list, own));
         let (ours, others): (Vec<String>, Vec<String>) =
             found.into_iter().filter(|key| *key != marker).partition(is_ours);
-        let uploads_left = self.abort_uploads(folder, list, watcher)?;
+        let is_webdav = self.store.is_webdav();
+        let uploads_left = if is_webdav { None } else { self.abort_uploads(folder, list, watcher)? };
         for key in ours.iter().chain([&marker]) {
             self.looks(watcher);
             self.delete(key)?;
+        }
+        // A folder is deleted with all that is in it: only an empty one is.
+        if is_webdav && others.is_empty() {
+            let left = self.folder(folder)?;
+            if left.keys.is_empty() && left.folders.iter().all(|name| name == folder) {
+                self.delete(folder)?;
+            }
         }
         let length = |key: &String| key.rsplit('_').next().and_then(|digits| digits.parse::<u64>().ok());
         Ok(Removed { objects: ours.len() as u64, bytes: ours.iter().filter_map(length).sum(), others, uploads_left })
@@ -258,12 +287,18 @@ impl ObjectWork {
         keys: Vec<KeySet>,
         keeps: bool,
     ) -> Result<(ObjectWork, Option<String>), Problem> {
-        let unseen = if keeps { None } else { bucket.check_kept()? };
+        let unseen = if keeps || bucket.store.is_webdav() { None } else { bucket.check_kept()? };
         let maker = Marker::of_this_process(SpaceNeeds::bytes(0));
         let own = format!("{PREFIX}{}-{:x}-{:08x}/", maker.pid, maker.made_ms, unguessable() as u32);
         let folder = format!("{}{own}", bucket.store.key_before());
         let marker = ObjectMarker { what: WHAT.to_owned(), maker, keys: keys.clone() };
         let text = serde_json::to_vec(&marker).unwrap_or_default();
+        if bucket.store.is_webdav() {
+            let reply = bucket.ask("MKCOL", &folder, &[], &[])?;
+            if reply.status != 201 {
+                return Err(bucket.refused("to make a folder", &reply));
+            }
+        }
         let reply = bucket.ask("PUT", &format!("{folder}{MARKER}"), &[], &text)?;
         if !matches!(reply.status, 200..=204) {
             return Err(bucket.refused("to write an object", &reply));

@@ -3,10 +3,9 @@
 use fsdyno_engine::ObjectTally;
 use fsdyno_results::{Histogram, ObjectRecord};
 
-/// The record of the counts; the first failure goes to the messages.
+/// The record of the counts.
 #[inline(never)]
-pub(super) fn record_of(tally: &ObjectTally, messages: &mut Vec<String>) -> ObjectRecord {
-    messages.extend(tally.failure.iter().cloned());
+pub fn object_record(tally: &ObjectTally) -> ObjectRecord {
     let [send, first_byte, body] = tally.phases.each_ref().map(|counts| Histogram::from_counts(counts.clone()));
     ObjectRecord {
         server: tally.server.clone(),
@@ -17,6 +16,8 @@ pub(super) fn record_of(tally: &ObjectTally, messages: &mut Vec<String>) -> Obje
         signs_bodies: tally.signs_bodies,
         sign_ns: tally.sign_ns,
         tls_ns: tally.tls_ns,
+        sending_ns: tally.sending_ns,
+        window_limited_ns: tally.window_limited_ns,
         connect_ns: tally.connect_ns,
         handshake_ns: tally.handshake_ns,
         reconnects: tally.reconnects,

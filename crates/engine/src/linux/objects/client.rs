@@ -3,11 +3,13 @@
 use std::io;
 use std::net::SocketAddr;
 
+use fsdyno_job::Direction;
 use fsdyno_object::{Body, Chunks, Endpoint, HEAD_BYTES_MAX, PlainRequest, Requests, ResponseHead};
 use fsdyno_os::clock::{Clock, RealClock};
 
 use super::setup;
 use super::stream::{self, Identity, Outgoing, Stream, is_wait};
+use crate::object_tally::ObjectTally;
 use crate::setup::EngineSetupError;
 
 /// Time after which a request has failed, unless the caller sets another, ns.
@@ -41,6 +43,7 @@ pub struct ObjectClient {
     clock: RealClock,
     /// What is known of the server.
     pub server: ObjectServerFacts,
+    tally: ObjectTally,
 }
 
 /// What a connection shows of a server.
@@ -79,7 +82,7 @@ impl ObjectClient {
         requests: Requests,
     ) -> Result<ObjectClient, String> {
         let clock = RealClock::shared();
-        let setup::Reached { address, connected, .. } =
+        let setup::Reached { address, resolved, connected } =
             setup::connect(endpoint, identity.as_ref(), &clock).map_err(reason)?;
         let server = ObjectServerFacts {
             name: endpoint.authority.clone(),
@@ -88,6 +91,12 @@ impl ObjectClient {
             handshake_ns: connected.handshake_ns,
             tls: connected.stream.cipher(),
         };
+        let mut tally = ObjectTally::new(endpoint.authority.clone());
+        (tally.address, tally.resolved) = (server.address.clone(), resolved);
+        tally.signs_bodies = requests.signs_bodies();
+        tally.sign_ns = tally.signs_bodies.then_some(0);
+        (tally.connect_ns, tally.handshake_ns) = (server.connect_ns, server.handshake_ns);
+        tally.tls.clone_from(&server.tls);
         Ok(ObjectClient {
             requests,
             address,
@@ -100,7 +109,14 @@ impl ObjectClient {
             range: None,
             clock,
             server,
+            tally,
         })
+    }
+
+    /// The counts and times of all answers.
+    pub fn into_tally(mut self) -> ObjectTally {
+        self.tally.set_send_times(self.stream.as_ref().and_then(Stream::send_times));
+        self.tally
     }
 
     /// Asks, and reads the whole answer. A request goes over a new connection where the server had closed one that
@@ -119,8 +135,12 @@ impl ObjectClient {
                 None => {
                     self.carried = 0;
                     self.connections += 1;
+                    let began_ns = self.clock.now_ns();
                     let connected = stream::connect(&self.address, self.identity.as_ref(), &self.clock);
-                    connected.map_err(|error| format!("the connection failed: {error}"))?.stream
+                    let connected = connected.map_err(|error| format!("the connection failed: {error}"))?;
+                    self.tally.reconnects += 1;
+                    self.tally.reconnect_ns += self.clock.now_ns().saturating_sub(began_ns);
+                    connected.stream
                 }
             };
             match self.exchange(&mut stream, request, deadline_ns) {
@@ -155,15 +175,21 @@ impl ObjectClient {
         request: &PlainRequest<'_>,
         deadline_ns: u64,
     ) -> Result<ObjectReply, Option<String>> {
+        let began_ns = self.clock.now_ns();
         let (head, mut sent) = (self.head_of(request), 0);
+        if let Some(sum) = &mut self.tally.sign_ns {
+            *sum += self.clock.now_ns().saturating_sub(began_ns);
+        }
         while let Err(error) = stream.send(Outgoing { head: &head, body: request.body, sent: &mut sent }) {
             self.may_wait(&error, deadline_ns)?;
         }
-        let mut come = Vec::new();
+        let sent_ns = self.clock.now_ns();
+        let (mut come, mut first_ns) = (Vec::new(), None);
         let head = loop {
             if self.receive(stream, &mut come, HEAD_BYTES_MAX, deadline_ns)? == 0 {
                 return Err(if come.is_empty() { None } else { Some("the connection ended within an answer".into()) });
             }
+            first_ns.get_or_insert(self.clock.now_ns());
             if let Some(head) = ResponseHead::parse(&come).map_err(|fault| Some(fault.to_string()))? {
                 break head;
             }
@@ -174,13 +200,41 @@ impl ObjectClient {
             head: come,
             keeps_alive: head.keeps_alive,
         };
+        if self.tally.ahead_s.is_none() {
+            self.tally.ahead_s = setup::seconds_ahead(&reply.head);
+        }
         if request.method == "HEAD" {
             reply.keeps_alive &= reply.body.is_empty();
-            return Ok(reply);
+        } else {
+            self.read_body(stream, head.body, &mut reply, deadline_ns)?;
         }
+        let direction = match request.method {
+            "DELETE" => Direction::Trim,
+            "GET" | "HEAD" => Direction::Read,
+            _ => Direction::Write,
+        };
+        let first_ns = first_ns.unwrap_or(sent_ns);
+        let end_ns = self.clock.now_ns();
+        let times = [(began_ns, sent_ns), (sent_ns, first_ns), (first_ns, end_ns)];
+        let times = times.map(|(from, to)| to.saturating_sub(from));
+        self.tally.answered(direction, reply.status, times);
+        if let Some(ns) = stream.take_tls_ns() {
+            *self.tally.tls_ns.get_or_insert(0) += ns;
+        }
+        Ok(reply)
+    }
+
+    /// Reads the rest of the body, and takes what frames it away.
+    fn read_body(
+        &self,
+        stream: &mut Stream,
+        body: Body,
+        reply: &mut ObjectReply,
+        deadline_ns: u64,
+    ) -> Result<(), Option<String>> {
         let (mut chunks, mut fed, mut plain) = (Chunks::default(), 0, Vec::new());
         loop {
-            let ended = match head.body {
+            let ended = match body {
                 Body::Bytes(length) => reply.body.len() as u64 >= length,
                 Body::Chunks => {
                     let part = &reply.body[fed..];
@@ -197,19 +251,19 @@ impl ObjectClient {
             if reply.body.len() > self.body_bytes_max {
                 return Err(Some("the answer is longer than any that was asked for".to_owned()));
             }
-            let left = match head.body {
+            let left = match body {
                 Body::Bytes(length) => length.saturating_sub(reply.body.len() as u64),
                 _ => 0,
             };
             let piece = left.clamp(HEAD_BYTES_MAX as u64, PIECE_BYTES) as usize;
             if self.receive(stream, &mut reply.body, piece, deadline_ns)? == 0 {
-                match head.body {
+                match body {
                     Body::UntilClose => break,
                     _ => return Err(Some("the connection ended within an answer".to_owned())),
                 }
             }
         }
-        match head.body {
+        match body {
             Body::Chunks => {
                 reply.keeps_alive &= fed == reply.body.len();
                 reply.body = plain;
@@ -220,7 +274,7 @@ impl ObjectClient {
             }
             Body::UntilClose => {}
         }
-        Ok(reply)
+        Ok(())
     }
 
     /// Appends what comes next, at most `piece` bytes; 0: the connection has ended.

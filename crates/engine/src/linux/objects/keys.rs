@@ -36,9 +36,17 @@ impl ObjectClient {
         let key = key(options).map_err(reason)?;
         let endpoint = setup::endpoint(options).map_err(reason)?;
         let identity = setup::identity(options, &endpoint).map_err(reason)?;
-        let requests = Requests::new(options, &endpoint, key);
+        let requests = requests(options, &endpoint, key);
         ObjectClient::open(&endpoint, identity, requests)
     }
+}
+
+/// The requests of a job. Without a name and a password of its own, those of WebDAV have them from the environment.
+pub(super) fn requests(options: &ObjectOptions, endpoint: &Endpoint, key: Option<Credentials>) -> Requests {
+    let of_job = options.dialect != ObjectDialect::WebDav || !options.user.is_empty() || !options.password.is_empty();
+    let login = variable("FSDYNO_HTTP_USER").zip(variable("FSDYNO_HTTP_PASS")).filter(|_| !of_job);
+    let Some((user, password)) = login else { return Requests::new(options, endpoint, key) };
+    Requests::new(&ObjectOptions { user, password: Secret::new(password), ..options.clone() }, endpoint, key)
 }
 
 /// The key of the job, or of the environment, or of the file that other programs have it from.

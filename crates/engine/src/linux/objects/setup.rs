@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fsdyno_job::{EngineName, ObjectOptions};
-use fsdyno_object::{Endpoint, encoded_path};
+use fsdyno_object::{Endpoint, encoded_path, epoch_s_of_date, field_of};
 use rustls::pki_types::ServerName;
 
 use super::stream::{self, Connected, Identity};
@@ -60,6 +60,13 @@ pub(super) fn credentials_text() -> String {
 /// The text of the file with the settings of AWS' programs; empty: there is none.
 pub fn config_text() -> String {
     aws_text("AWS_CONFIG_FILE", "config")
+}
+
+/// Seconds by which the server's clock is ahead of this machine's; `None`: the head of its answer has no date.
+pub(super) fn seconds_ahead(head: &[u8]) -> Option<i64> {
+    let there_s = field_of(head, "date").and_then(epoch_s_of_date)?;
+    let here_s = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
+    Some(there_s as i64 - here_s as i64)
 }
 
 pub(super) fn identity(options: &ObjectOptions, endpoint: &Endpoint) -> Result<Option<Identity>, EngineSetupError> {

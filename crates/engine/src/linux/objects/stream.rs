@@ -2,10 +2,12 @@
 
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fsdyno_os::clock::{Clock, RealClock};
+use fsdyno_os::linux::sockets::{self, SendTimes};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
@@ -98,6 +100,15 @@ impl Stream {
     pub(super) fn take_tls_ns(&mut self) -> Option<u64> {
         let Stream::Encrypted(encrypted) = self else { return None };
         Some(std::mem::take(&mut encrypted.spent_ns))
+    }
+
+    /// How long it was sending; `None`: not visible.
+    pub(super) fn send_times(&self) -> Option<SendTimes> {
+        let socket = match self {
+            Stream::Plain(socket) => socket,
+            Stream::Encrypted(encrypted) => &encrypted.socket,
+        };
+        sockets::send_times(socket.as_fd())
     }
 
     /// Version and cipher of TLS.
