@@ -1,9 +1,11 @@
 //! Shows that the ranks are on one storage: the first rank makes a file, and the others look whether they see it.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fsdyno_os::clock::{Clock, RealClock};
-use fsdyno_os::files::{Stamp, stamp_of};
+use fsdyno_os::files::{Stamp, draft_name, stamp_of, try_lock};
 use fsdyno_os::written;
 use fsdyno_run::JointRun;
 use fsdyno_run::plan::StoragePlace;
@@ -24,6 +26,9 @@ pub(crate) struct Proof {
     machine: (String, String),
     /// Files that the first rank has made where the run writes.
     made: Vec<String>,
+    /// These files, locked: what a kill leaves of them is not, and `clean` removes it.
+    #[serde(skip)]
+    locked: Vec<Arc<File>>,
     /// Files that the run only reads, as the first rank sees them.
     found: Vec<(String, Stamp)>,
 }
@@ -40,7 +45,7 @@ impl Proof {
         for place in run.places {
             match stamp_of(&place.path) {
                 Ok(stamp) if !place.writes => proof.found.extend(shown(&place.path).map(|path| (path, stamp))),
-                _ => proof.made.extend(made_beside(place, run.seed).and_then(|path| shown(&path))),
+                _ => proof.make_beside(place, run.seed),
             }
         }
         proof
@@ -70,8 +75,21 @@ impl Proof {
         self.machine == machine()
     }
 
+    /// Makes an empty file in the directory of a run's file, or in the nearest directory above that exists.
+    fn make_beside(&mut self, place: &StoragePlace, seed: u64) {
+        let Some((path, name)) = beside(place, seed).and_then(|path| Some((shown(&path)?, path))) else { return };
+        if let Ok(file) = File::create_new(&name) {
+            // Without locks nothing shows that its run has ended: `clean` leaves it then.
+            let _ = try_lock(&file);
+            self.made.push(path);
+            self.locked.push(Arc::new(file));
+        }
+    }
+
     /// Removes what was made.
-    pub(crate) fn remove(&self) {
+    pub(crate) fn remove(&mut self) {
+        // An NFS client would keep an open file under another name.
+        self.locked.clear();
         for path in &self.made {
             // It is empty, and its name says whose it is.
             let _ = fsdyno_os::files::remove(&written::path(path));
@@ -89,8 +107,8 @@ fn shown(path: &Path) -> Option<String> {
     path.to_str().map(|_| written::shown(path))
 }
 
-/// Makes an empty file in the directory of a run's file, or in the nearest directory above that exists.
-fn made_beside(place: &StoragePlace, seed: u64) -> Option<PathBuf> {
+/// The path of a file in the directory of a run's file, or in the nearest directory above that exists.
+fn beside(place: &StoragePlace, seed: u64) -> Option<PathBuf> {
     if place.path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         // A device, for example: the directory of its name is on another storage.
         return None;
@@ -98,8 +116,7 @@ fn made_beside(place: &StoragePlace, seed: u64) -> Option<PathBuf> {
     let current = Path::new(".");
     let mut above =
         place.path.ancestors().skip(1).map(|above| if above.as_os_str().is_empty() { current } else { above });
-    let path = above.find(|above| above.is_dir())?.join(format!(".fsdyno-rank-0-{seed:016x}"));
-    std::fs::File::create_new(&path).ok().map(|_| path)
+    Some(above.find(|above| above.is_dir())?.join(draft_name(seed)))
 }
 
 #[cfg(test)]
@@ -116,12 +133,27 @@ mod tests {
     #[test]
     fn a_made_file_is_seen_until_it_is_removed() {
         let place = tempfile::tempdir().unwrap();
-        let proof = proof(&place.path().join("not/there/file"), true);
-        assert_eq!(proof.made, [written::shown(&place.path().join(".fsdyno-rank-0-0000000000000007"))]);
+        let mut proof = proof(&place.path().join("not/there/file"), true);
+        assert_eq!(proof.made, [written::shown(&place.path().join(".fsdyno-draft-0000000000000007"))]);
         assert_eq!((proof.is_seen(false), proof.is_beside()), (Some(true), true));
         proof.remove();
         assert_eq!(proof.is_seen(true), Some(false));
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_kill_leaves_is_removed_by_clean() {
+        let place = tempfile::tempdir().unwrap();
+        let cleaned = || {
+            let options = fsdyno_guide::work_directory::CleanOptions::default();
+            fsdyno_guide::work_directory::clean(place.path(), options, &mut fsdyno_guide::watch::SilentWatcher)
+                .unwrap()
+                .drafts
+        };
+        let proof = proof(&place.path().join("file"), true);
+        assert_eq!((cleaned(), proof.is_seen(false)), (0, Some(true)), "its run goes on");
+        drop(proof);
+        assert_eq!((cleaned(), std::fs::read_dir(place.path()).unwrap().count()), (1, 0));
     }
 
     #[test]

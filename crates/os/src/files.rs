@@ -28,7 +28,7 @@ pub use locks::{Lock, fcntl_lock, flock, try_lock};
 pub use reach::Reach;
 pub use read::{SMALL_FILE_BYTES_MAX, Stamp, read_at_most, read_stream, read_text, read_whole, stamp_of, text};
 pub use recorded::{RecordedInput, RecordedLog, nameless};
-pub use whole::{Readers, WholeFile, create_growing, remove_old_drafts, unguessable, write_whole};
+pub use whole::{Readers, WholeFile, create_growing, draft_name, remove_old_drafts, unguessable, write_whole};
 
 use crate::system::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::system::files as system;

@@ -170,10 +170,10 @@ impl Clean {
             text.push_str(&format!("{}{}: {what}\n", left.directory.display(), weight.unwrap_or_default()));
         }
         if found.drafts > 0 {
-            let drafts = if found.drafts == 1 { "draft" } else { "drafts" };
+            let files = if found.drafts == 1 { "unfinished file" } else { "unfinished files" };
             let what = if self.dry_run { "would be removed" } else { "removed" };
             let (path, count) = (self.path.display(), found.drafts);
-            text.push_str(&format!("{path}: {count} {drafts} of records or reports from killed runs: {what}\n"));
+            text.push_str(&format!("{path}: {count} {files} of killed runs: {what}\n"));
         }
         if text.is_empty() {
             text = format!("no fsdyno files are left in {}\n", self.path.display());

@@ -141,6 +141,11 @@ pub fn remove_old_drafts(directory: &Directory, only_look: bool) -> u64 {
     old.filter(|name| only_look || directory.remove(Path::new(name)).is_ok()).count() as u64
 }
 
+/// The name of a file that stands for a moment and is locked meanwhile. [`remove_old_drafts`] removes what a kill leaves of it.
+pub fn draft_name(number: u64) -> String {
+    format!("{DRAFT}{number:016x}")
+}
+
 fn is_draft(name: &str) -> bool {
     let number = name.strip_prefix(DRAFT);
     number.is_some_and(|number| number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -223,7 +228,7 @@ impl Draft {
         let mut tries = 0;
         let (draft, file) = loop {
             tries += 1;
-            let draft = format!("{DRAFT}{:016x}", unguessable());
+            let draft = draft_name(unguessable());
             match directory.create_with_mode(&draft, mode) {
                 Ok(file) => break (draft, file),
                 Err(error) if error.code == errno::EEXIST && tries < TRIES_MAX => {}
