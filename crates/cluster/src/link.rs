@@ -134,12 +134,13 @@ impl Link {
         }
     }
 
-    /// Lets only the ranks below this number run what is asked; at most all.
-    pub fn limit(&self, ranks: u32) {
+    /// Lets only the ranks below this number run what is asked; at most all. Returns the number before.
+    pub fn limit(&self, ranks: u32) -> u32 {
         let ranks = ranks.clamp(1, self.ranks);
-        self.running.store(ranks, Ordering::Relaxed);
+        let before = self.running.swap(ranks, Ordering::Relaxed);
         let own = self.partners_among(ranks).first().map_or(self.seat.partners, |(_, partners)| *partners);
         *lock(&self.partners) = own;
+        before
     }
 
     /// The partners of the first `ranks` ranks, which only the first rank knows; empty where all ranks run.
@@ -306,20 +307,20 @@ impl Link {
         Ok(())
     }
 
-    /// Gives all ranks a task in the directory of a question.
-    fn give_task(&self, directory: &Path, task: Task) -> Result<(), String> {
+    /// Gives the first `ranks` ranks a task in the directory of a question.
+    fn give_task(&self, directory: &Path, task: Task, ranks: u32) -> Result<(), String> {
         self.shares(false);
         *lock(&self.directory) = Some(directory.to_owned());
         *lock(&self.spans) = (None, Vec::new());
         let order = RankOrder {
             number: self.order.fetch_add(1, Ordering::Relaxed) + 1,
-            ranks: self.ranks(),
+            ranks,
             words: Vec::new(),
             answers: Answers::default(),
             seed: 0,
             shift: self.shift.load(Ordering::Relaxed),
             wears_out: false,
-            partners: Vec::new(),
+            partners: self.partners_among(ranks),
             directory: Some(fsdyno_job::bytes::shown(directory)),
             task: Some(task),
             proof: Proof::here(),
@@ -329,7 +330,7 @@ impl Link {
         Ok(())
     }
 
-    /// Runs a phase of operations on small files on all ranks.
+    /// Runs a phase of operations on small files on all ranks that take part.
     ///
     /// # Errors
     /// When they cannot run together, or this one cannot run it.
@@ -341,7 +342,8 @@ impl Link {
         step: &Step,
         watcher: &mut dyn Watcher,
     ) -> Result<PhaseResult, Problem> {
-        self.give_task(suite.place(), Task::Phase(suite.order(phase))).map_err(Problem::new)?;
+        let ranks = self.running.load(Ordering::Relaxed);
+        self.give_task(suite.place(), Task::Phase(suite.order(phase)), ranks).map_err(Problem::new)?;
         let node = suite.node();
         let agreed = self.agree_on(Ok(node.clone()));
         asking.notes.extend(agreed.map_err(|sentence| Problem::new(sentence.trim_start_matches("fio: ")))?);
@@ -352,9 +354,9 @@ impl Link {
 
     /// The role of this rank in phases on small files.
     pub fn role(&self) -> NodeRole {
-        let Partners { ranks: partners, elsewhere } = self.seat.partners;
+        let Partners { ranks: partners, elsewhere } = *lock(&self.partners);
         let shift = self.shift.load(Ordering::Relaxed);
-        NodeRole { rank: self.rank, ranks: self.ranks, partners, elsewhere, shift }
+        NodeRole { rank: self.rank, ranks: self.running.load(Ordering::Relaxed), partners, elsewhere, shift }
     }
 }
 
@@ -481,7 +483,7 @@ impl OtherRanks for Link {
 
     fn clear(&self, directory: &Path) {
         // If the task cannot be sent, the first rank removes the files.
-        if self.ranks() > 1 && self.give_task(directory, Task::Clear).is_ok() {
+        if self.ranks() > 1 && self.give_task(directory, Task::Clear, self.ranks()).is_ok() {
             self.meet(self.at(Round::Recorded));
         }
     }

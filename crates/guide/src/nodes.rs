@@ -36,12 +36,15 @@ pub trait Nodes {
     /// From now on, jobs that only read use the data of another node.
     fn shift(&mut self) {}
 
-    /// The role of this machine among them.
+    /// From now on, only the first `nodes` nodes take part in phases.
+    fn limit(&mut self, _nodes: u32) {}
+
+    /// The role of this machine among those that take part in phases.
     fn role(&self) -> NodeRole {
         NodeRole::ALONE
     }
 
-    /// Runs a phase of operations on small files on all nodes, each on its own files, and adds up the results.
+    /// Runs a phase of operations on small files on all nodes that take part, each on its own files, and adds up the results.
     ///
     /// # Errors
     /// When it cannot be run on a node; failed operations are in the result.

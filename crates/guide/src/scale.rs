@@ -60,10 +60,7 @@ pub fn scale(
     nodes: &mut dyn Nodes,
     caller: Caller<'_>,
 ) -> Result<Study, Problem> {
-    let most = options.nodes.most();
-    if most > nodes.count() {
-        return Err(too_few(place, options, nodes.count()));
-    }
+    enough((place, &options.nodes), "", nodes.count())?;
     let groups = groups(&options.accesses, &options.block_sizes)?;
     groups.iter().try_for_each(Requests::check_of_files)?;
     segments::check(options, &groups)?;
@@ -96,14 +93,17 @@ struct Site<'a> {
     work: &'a WorkDirectory,
 }
 
-/// The problem that too few nodes were started, with the command that starts enough.
-fn too_few(place: &Place, options: &ScaleOptions, started: u32) -> Problem {
-    let (most, steps) = (options.nodes.most(), &options.nodes);
+/// Whether enough nodes were started; the problem has the command that starts enough. `like`: its other options.
+fn enough((place, steps): (&Place, &Steps), like: &str, started: u32) -> Result<(), Problem> {
+    let most = steps.most();
+    if most <= started {
+        return Ok(());
+    }
     let running = counted(u64::from(started), "node");
-    Problem::new(format!("{most} nodes are needed, and this run has {running}")).with_next(format!(
-        "start it on all of them, with a build for MPI: `mpirun -n {most} --hostfile HOSTS fsdyno scale {} --nodes {steps}`",
+    Err(Problem::new(format!("{most} nodes are needed, and this run has {running}")).with_next(format!(
+        "start it on all of them, with a build for MPI: `mpirun -n {most} --hostfile HOSTS fsdyno scale {}{like} --nodes {steps}`",
         place.path.display()
-    ))
+    )))
 }
 
 /// Announces how long it takes, and how the steps are repeated.

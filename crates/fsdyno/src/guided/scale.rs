@@ -24,9 +24,9 @@ pub(crate) struct Scale {
     /// A directory on the storage, the same on all nodes.
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Nodes, a step for each number.
-    #[arg(long, value_name = "NUMBERS", default_value = "1,2,4,8,16")]
-    nodes: Steps,
+    /// Nodes, a step for each number [default: 1,2,4,8,16; with --like all at once].
+    #[arg(long, value_name = "NUMBERS")]
+    nodes: Option<Steps>,
     /// Block sizes, separated by commas.
     #[arg(long, value_name = "SIZES", default_value = "1m", value_delimiter = ',', value_parser = block_size)]
     bs: Vec<String>,
@@ -48,7 +48,7 @@ pub(crate) struct Scale {
     /// Run the phases of IO500 with their published parameters on all nodes; --runtime is then the time after which writes
     /// stop [300], and --size the most that each node writes in each phase of IOR.
     #[arg(long, value_name = "TOOL", value_parser = ["io500"],
-          conflicts_with_all = ["nodes", "bs", "rw", "iodepth", "one_file", "wear_out"])]
+          conflicts_with_all = ["bs", "rw", "iodepth", "one_file", "wear_out"])]
     like: Option<String>,
     #[command(flatten)]
     file: FileOptions,
@@ -62,11 +62,12 @@ impl Scale {
         let asked = AskedQuestion::about(Question::Scale, &place, &self.path, command);
         if self.like.is_some() {
             let time_s = self.file.runtime.unwrap_or(STONEWALL_S);
-            let options = Io500Options { time_s, size_bytes: self.file.size, expected: self.file.expect };
+            let options =
+                Io500Options { nodes: self.nodes, time_s, size_bytes: self.file.size, expected: self.file.expect };
             return answer(&self.shared, asked, |caller| like_io500(&place, &options, caller));
         }
         let options = ScaleOptions {
-            nodes: self.nodes,
+            nodes: self.nodes.unwrap_or_default(),
             block_sizes: self.bs,
             accesses: self.rw,
             iodepth: self.iodepth,

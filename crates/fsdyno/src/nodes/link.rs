@@ -44,6 +44,10 @@ impl Nodes for Ranks {
         LINK.get().inspect(|link| link.shift());
     }
 
+    fn limit(&mut self, nodes: u32) {
+        LINK.get().map(|link| link.limit(nodes));
+    }
+
     fn role(&self) -> NodeRole {
         LINK.get().map_or(NodeRole::ALONE, |link| link.role())
     }
@@ -74,12 +78,14 @@ impl Nodes for Ranks {
         step: &Step,
         watcher: &mut dyn Watcher,
     ) -> Result<RunRecord, Problem> {
-        LINK.get().inspect(|link| {
-            link.limit(nodes);
+        let before = LINK.get().map(|link| {
             link.wear_out(conditions.stop_rule == StopRule::WearOut);
+            (link, link.limit(nodes))
         });
         let record = run_line(words, conditions, step, watcher);
-        LINK.get().inspect(|link| link.limit(link.ranks()));
+        if let Some((link, before)) = before {
+            link.limit(before);
+        }
         record
     }
 }

@@ -4,9 +4,9 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 use fsdyno_results::{JobRecord, Study};
-use testkit::{Place, Running, is_root, shell, skip, wait_until};
+use testkit::{Place, Running, is_root, shell, skip, wait_until, word};
 
-use crate::launcher::{hosts_are_found, program, with_mpich};
+use crate::launcher::{hosts_are_found, launcher, program, with_mpich};
 use crate::one_record::record;
 
 /// Hosts `node1`, `node2` … on their own network.
@@ -22,7 +22,7 @@ struct Hosts {
 impl Hosts {
     /// Sets up this number of hosts; `None`: it is not possible here, which is printed.
     fn set_up(count: u32, network: u32) -> Option<Hosts> {
-        if !hosts_are_found() || !is_root("a network namespace for each host") {
+        if !is_root("a network namespace for each host") {
             return None;
         }
         for tool in ["ip", "sshd", "ssh-keygen"] {
@@ -55,6 +55,12 @@ impl Hosts {
                  LogLevel ERROR\n Port 2222\n"
             ),
         );
+        // MPICH's launcher gives each host the name of this machine, and ranks find each other by theirs.
+        let named = (1..=count).map(|host| format!("198.18.{network}.{host} node{host}\n")).collect::<String>();
+        let own = testkit::text(&Command::new("hostname").output().expect("hostname is there").stdout);
+        place.write("hosts", format!("127.0.0.1 localhost\n198.18.{network}.254 {own}{named}"));
+        place.write("ssh", format!("#!/bin/sh\nexec ssh -F {folder}/ssh.conf \"$@\"\n"));
+        shell(&format!("chmod 755 {folder}/ssh"));
         for host in 1..=count {
             let server = hosts.begin(host);
             hosts.servers.push(server);
@@ -75,8 +81,8 @@ impl Hosts {
              eth0 && ip -n {mark}h{host} link set eth0 up && ip -n {mark}h{host} link set lo up"
         ));
         let serve = format!(
-            "hostname node{host}; exec /usr/sbin/sshd -D -f {folder}/sshd.conf -o ListenAddress=198.18.{network}.{host} \
-             -o Port=2222"
+            "hostname node{host}; mount --bind {folder}/hosts /etc/hosts; exec /usr/sbin/sshd -D -f {folder}/sshd.conf -o \
+             ListenAddress=198.18.{network}.{host} -o Port=2222"
         );
         let name = format!("{mark}h{host}");
         let words = ["netns", "exec", &name, "unshare", "--uts", "bash", "-c", &serve];
@@ -91,6 +97,7 @@ impl Hosts {
         let mut command = Command::new(program()?);
         command.args(["--hosts", &hosts.join(",")]).args(words.split_whitespace());
         command.current_dir(self.place.path("data")).stdin(Stdio::null());
+        command.env("HYDRA_LAUNCHER_EXEC", self.place.path("ssh"));
         command.env("OMPI_MCA_plm_rsh_agent", format!("ssh -F {}", self.place.word("ssh.conf")));
         command.env("OMPI_MCA_btl", "tcp,self");
         command.env("OMPI_MCA_oob_tcp_if_include", &addresses).env("OMPI_MCA_btl_tcp_if_include", &addresses);
@@ -201,4 +208,38 @@ fn what_fails_under_the_launcher_is_the_status_of_the_call() {
     let ran = Running::start(command.args(words.split_whitespace()).current_dir(place.path(""))).finish();
     assert_eq!(ran.status, Some(2), "one for each failed job: {}", ran.stderr);
     assert_eq!(record(&place).jobs.iter().filter(|job| job.error.is_some()).count(), 2);
+}
+
+/// Tasks of srun, which have its variables and those of its PMI: the launcher stands for it, and its own variables for the
+/// number of ranks are taken away.
+#[test]
+fn tasks_of_srun_are_ranks_of_one_question() {
+    let Some(program) = program() else { return };
+    let place = Place::with(&["data"]);
+    let words = "scale data --nodes=1,2,4 --size=4m --runtime=1 --quiet --json --no-store";
+    let of_pmi = if with_mpich().is_some() {
+        ["PMI_SIZE", "PMI_RANK"]
+    } else {
+        ["OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"]
+    };
+    // MPICH's library reads the variables of PMI itself.
+    let taken = if with_mpich().is_some() { String::new() } else { format!("unset {};", of_pmi.join(" ")) };
+    let script = format!(
+        "export SLURM_STEP_NUM_TASKS=${} SLURM_PROCID=${}; {taken} exec {} {words}",
+        of_pmi[0],
+        of_pmi[1],
+        word(program)
+    );
+    let mut tasks = launcher(&place.path(""), 4);
+    let study: Study = Running::start(tasks.args(["sh", "-ec", &script])).finish().good().study();
+    let nodes = |row: &fsdyno_results::Row| row.run.as_ref().map_or(0, |run| run.nodes.len());
+    assert_eq!(study.rows.iter().map(nodes).max(), Some(4), "{:?}", study.sentences);
+    assert!(study.rows.iter().all(|row| row.first_error().is_none()), "{:?}", study.rows);
+    assert_eq!(place.names("data"), [""; 0]);
+
+    // Without a PMI that the library knows, each task would be alone: it says so, and nothing is run.
+    let mut alone = Command::new(program);
+    alone.args(words.split_whitespace()).env("SLURM_STEP_NUM_TASKS", "4").env("SLURM_PROCID", "0");
+    let ran = Running::start(alone.current_dir(place.path("")).stdin(Stdio::null())).finish();
+    assert!(ran.status == Some(2) && ran.stderr.contains("Slurm's srun has started 4 ranks"), "{}", ran.stderr);
 }

@@ -3,6 +3,7 @@
 mod breaks;
 mod clients;
 mod hosts;
+mod io500;
 mod launcher;
 mod nfs;
 mod one_record;

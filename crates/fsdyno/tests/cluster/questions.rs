@@ -7,17 +7,17 @@ use crate::launcher::{agent_and_worker, command, launcher, program, ran, runs, s
 use crate::one_record::on_own_filesystems;
 
 /// What a question has left in a directory.
-fn left(place: &Place) -> Vec<String> {
+pub(crate) fn left(place: &Place) -> Vec<String> {
     place.names("").into_iter().filter(|name| name.starts_with("fsdyno-work")).collect()
 }
 
 #[track_caller]
-fn row<'s>(study: &'s Study, pattern: &str) -> &'s Row {
+pub(crate) fn row<'s>(study: &'s Study, pattern: &str) -> &'s Row {
     study.rows.iter().find(|row| row.pattern == pattern).unwrap_or_else(|| panic!("no {pattern}"))
 }
 
 #[track_caller]
-fn run(row: &Row) -> &RunRecord {
+pub(crate) fn run(row: &Row) -> &RunRecord {
     row.run.as_ref().unwrap_or_else(|| panic!("{} ran on one", row.pattern))
 }
 
@@ -230,38 +230,8 @@ fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
 }
 
 /// What each rank of a row has done.
-fn of_each_rank(row: &Row) -> Vec<u64> {
+pub(crate) fn of_each_rank(row: &Row) -> Vec<u64> {
     run(row).jobs.iter().map(|job| job.mixed().ios).collect()
-}
-
-#[test]
-fn the_phases_of_io500_run_on_all_ranks_and_a_short_run_has_no_score() {
-    let place = Place::new();
-    let words = "scale . --like=io500 --runtime=1 --size=2m --quiet --json --no-store";
-    let Some(ran) = ran(&place.path(""), 4, words) else { return };
-    let study: Study = ran.good().study();
-    let patterns: Vec<&str> = study.rows.iter().map(|row| row.pattern.as_str()).collect();
-    let [first, .., last] = patterns[..] else { panic!("{patterns:?}") };
-    assert_eq!((patterns.len(), first, last), (13, "ior-easy-write", "mdtest-hard-delete"));
-    // Two MiB are a request of ior-easy, and 44 blocks of ior-hard.
-    for (phase, requests, bytes) in [("easy", 1, 2 << 20), ("hard", 44, 47_008)] {
-        for what in ["write", "read"] {
-            let row = row(&study, &format!("ior-{phase}-{what}"));
-            assert_eq!(of_each_rank(row), [requests; 4], "{phase} {what}");
-            assert_eq!(run(row).jobs.iter().map(|job| job.mixed().bytes).sum::<u64>(), 4 * requests * bytes);
-        }
-    }
-    for (phase, others) in [("easy", &["stat", "delete"][..]), ("hard", &["stat", "read", "delete"])] {
-        let written = of_each_rank(row(&study, &format!("mdtest-{phase}-write")));
-        assert!(written[0] > 0 && written == [written[0]; 4], "all wear out at the same number: {written:?}");
-        for other in others {
-            let row = row(&study, &format!("mdtest-{phase}-{other}"));
-            assert_eq!((of_each_rank(row), row.first_error()), (written.clone(), None), "{phase} {other}");
-        }
-    }
-    let reason = "each phase that writes must run for 300 s, and --runtime says 1 s";
-    assert!(study.sentences[0].contains("no score") && study.sentences[0].contains(reason), "{:?}", study.sentences);
-    assert_eq!(left(&place), [""; 0]);
 }
 
 #[test]

@@ -9,7 +9,10 @@ use crate::requests::Requests;
 use crate::sweep::loads_of;
 
 /// A rise above this share is a gain.
-const GAIN: f64 = 0.1;
+pub(super) const GAIN: f64 = 0.1;
+
+/// The word before the number of nodes in a row's name.
+pub(super) const WORD: &str = "n";
 
 /// Rates of requests of at least this size are shown in bytes per second.
 const LARGE_BYTES: u64 = 64 << 10;
@@ -24,7 +27,7 @@ struct Step<'s> {
 /// A sentence on the steps of one kind of request.
 pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
     let steps: Vec<Step<'_>> = study
-        .numbered_points(&requests.pattern(), "n")
+        .numbered_points(&requests.pattern(), WORD)
         .into_iter()
         .filter_map(|(nodes, rows)| Some(Step { nodes, found: SweepPoint::of(&rows)?, rows }))
         .collect();

@@ -19,6 +19,20 @@ impl Steps {
     }
 }
 
+/// Each twice the one before.
+impl Default for Steps {
+    fn default() -> Steps {
+        Steps(vec![1, 2, 4, 8, 16])
+    }
+}
+
+/// One step.
+impl From<u32> for Steps {
+    fn from(nodes: u32) -> Steps {
+        Steps(vec![nodes])
+    }
+}
+
 impl FromStr for Steps {
     type Err = String;
 

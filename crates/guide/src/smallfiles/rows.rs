@@ -17,7 +17,9 @@ const CUTS_NAMED: usize = 3;
 pub(crate) struct Rows<'n> {
     target: usize,
     /// The pass, counted from 0.
-    pub(super) round: u32,
+    pub(crate) round: u32,
+    /// What follows the phase's name in that of its row.
+    pub(crate) suffix: String,
     nodes: &'n mut dyn Nodes,
     /// The phase's title and how far it came in the first pass that was cut short: `rename`, `after 17 of 1,001`.
     cuts: Vec<(&'static str, String)>,
@@ -25,7 +27,7 @@ pub(crate) struct Rows<'n> {
 
 impl<'n> Rows<'n> {
     pub(crate) fn new(target: usize, nodes: &'n mut dyn Nodes) -> Rows<'n> {
-        Rows { target, round: 0, nodes, cuts: Vec::new() }
+        Rows { target, round: 0, suffix: String::new(), nodes, cuts: Vec::new() }
     }
 
     /// Runs a phase and adds its row, and the row of the call that is timed by itself; returns the index of the first.
@@ -40,7 +42,8 @@ impl<'n> Rows<'n> {
             FileUse::Lists => format!("readdir, {} names", count(suite.names_listed(phase))),
             _ => phase.title.to_string(),
         };
-        let mut row = planned_row(self.target, phase.pattern, &title, self.round, command(suite, phase));
+        let pattern = format!("{}{}", phase.pattern, self.suffix);
+        let mut row = planned_row(self.target, &pattern, &title, self.round, command(suite, phase));
         let step = study_run.begin_step(self.target, &title);
         let mut part = None;
         if !suite.has_work(phase) && !study_run.stopped() {
