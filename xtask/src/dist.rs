@@ -27,8 +27,8 @@ use packages::Package;
 use platform::{PLATFORMS, Platform};
 use release::{Made, Release, epoch};
 
-/// FSDYNO_RELEASE_URL names the address that the archives will have; SOURCE_DATE_EPOCH the time that all files bear
-/// instead of that of the last commit.
+/// SOURCE_DATE_EPOCH names the time that all files bear instead of that of the last commit, `repository` in Cargo.toml the
+/// project's address.
 #[derive(Debug, clap::Parser)]
 #[command(name = "cargo xtask dist")]
 struct Arguments {
@@ -44,9 +44,10 @@ struct Arguments {
     /// The packages fsdyno-openmpi and fsdyno-mpich too, with RPM, and on a Debian for Debian.
     #[arg(long)]
     mpi_packages: bool,
-    /// The program that they hold, which was built with MPI, instead of a new build.
+    /// A program that was built with MPI, for the image and the packages, instead of a new build; may be repeated, once for
+    /// each MPI library.
     #[arg(long, value_name = "FILE")]
-    mpi_program: Option<PathBuf>,
+    mpi_program: Vec<PathBuf>,
     /// Builds each program a second time, from a copy of the sources in another folder, and compares the bytes.
     #[arg(long)]
     twice: bool,
@@ -127,10 +128,10 @@ fn make(
         wrap(release, programs, &place, &mut take)?;
     }
     if asked.mpi_image {
-        take("mpi-image".to_owned(), mpi_image::make(release, asked.mpi_program.as_deref(), &place));
+        take("mpi-image".to_owned(), mpi_image::make(release, asked.mpi_program.first().map(PathBuf::as_path), &place));
     }
     for library in mpi_packages::LIBRARIES.iter().filter(|_| asked.mpi_packages) {
-        let made = library.make(release, asked.mpi_program.as_deref(), &place, &mut take);
+        let made = library.make(release, &asked.mpi_program, &place, &mut take);
         take(library.package.to_owned(), made.map(|()| Vec::new()));
     }
     let sums = tool::sha256(&files)?;
@@ -160,9 +161,8 @@ fn wrap(
         }
     }
     take("image".to_owned(), image::make(release, programs, place));
-    let address = std::env::var("FSDYNO_RELEASE_URL").ok();
     for template in templates::TEMPLATES {
-        take(template.name.to_owned(), template.fill(release, address.as_deref()));
+        take(template.name.to_owned(), template.fill(release, release::home()));
     }
     Ok(())
 }

@@ -75,6 +75,7 @@ const TIERS: &[Tier] = &[
     tier("faults", &["faults"]).waits("4"),
     Tier { choice: &["--skip=nfs::"], ..tier(CLUSTER, &[CLUSTER]) }.waits("4"),
     Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
+    Tier { choice: &["--skip=nfs::", "--skip=a_mount_that_never_answers"], ..nightly(MPICH, &[CLUSTER]) }.waits("4"),
     Tier {
         choice: &["nfs::", "s3fs::caches", "sockets::", "stores::"],
         chore: Chore::Timing,
@@ -120,11 +121,17 @@ const CLUSTER: &str = "cluster";
 /// Those of its tests that judge the speed of several clients of one server.
 const CLIENTS: &str = "clients";
 
+/// The same tests with MPICH in place of Open MPI.
+const MPICH: &str = "mpich";
+
 /// The tests of a release.
 const DIST: &str = "dist";
 
 /// Tiers that start the program built with MPI.
 const WITH_MPI: &[&str] = &[CLUSTER, CLIENTS, DIST];
+
+/// Tiers that start the program built with MPICH.
+const WITH_MPICH: &[&str] = &[MPICH, DIST];
 
 /// The examples in the documentation; they are no cargo targets.
 const DOC: &str = "doc";
@@ -275,16 +282,24 @@ pub(crate) fn build(names: &[String]) -> Result<Vec<Program>, String> {
     let chosen = choose(names)?;
     // Built first: the last build determines the program under the usual name.
     let with_mpi = chosen.iter().any(|tier| WITH_MPI.contains(&tier.name)).then(program_with_mpi).flatten();
+    let with_mpich = chosen.iter().any(|tier| WITH_MPICH.contains(&tier.name)).then(program_with_mpich).flatten();
     let named: Vec<&str> = chosen.iter().flat_map(|tier| tier.targets).flat_map(|target| ["--test", target]).collect();
     let mut artifacts = if named.is_empty() { Vec::new() } else { artifacts(&named)? };
     // All targets without `test = false`; without this word the examples would be built, too.
     if chosen.iter().any(|tier| tier.name == UNITS) {
         artifacts.extend(self::artifacts(&["--tests"])?);
     }
-    let mut programs: Vec<Program> = chosen.iter().flat_map(|tier| tier.programs(&artifacts)).collect();
-    if let Some(path) = with_mpi {
-        for program in &mut programs {
-            program.command.env("FSDYNO_MPI", &path);
+    let mut programs: Vec<Program> = Vec::new();
+    for tier in &chosen {
+        let with_mpich = with_mpich.as_ref().filter(|_| WITH_MPICH.contains(&tier.name));
+        if tier.name == MPICH && with_mpich.is_none() {
+            println!("skipped: no program is built with MPICH (libmpich-dev)");
+            continue;
+        }
+        for mut program in tier.programs(&artifacts) {
+            let built = [("FSDYNO_MPI", with_mpi.as_ref()), ("FSDYNO_MPICH", with_mpich)];
+            program.command.envs(built.into_iter().filter_map(|(variable, path)| Some((variable, path?))));
+            programs.push(program);
         }
     }
     Ok(programs)
@@ -303,6 +318,17 @@ fn program_with_mpi() -> Option<PathBuf> {
     std::fs::create_dir_all(place.parent()?).ok()?;
     std::fs::copy(built["executable"].as_str()?, &place).ok()?;
     Some(place)
+}
+
+/// The program built with MPICH, in a folder of its own, as cargo does not build anew when only the library has changed.
+fn program_with_mpich() -> Option<PathBuf> {
+    let compiler = "mpicc.mpich";
+    let there = Command::new(compiler).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    there.ok().filter(std::process::ExitStatus::success)?;
+    let folder = target_directory().join("mpich");
+    let words = ["build", "--quiet", "-p=fsdyno", "--bin=fsdyno", "--features=mpi", "--target-dir"];
+    let built = cargo_command().args(words).arg(&folder).env("MPICC", compiler).status();
+    built.ok().filter(std::process::ExitStatus::success).map(|_| folder.join("debug/fsdyno"))
 }
 
 /// cargo's messages on the targets that these words choose, after building them.

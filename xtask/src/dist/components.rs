@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::release::Release;
+use super::release::{Release, real_address};
 use super::tool::{command, output};
 use crate::workspace::{cargo_command, folder};
 
@@ -155,7 +155,7 @@ impl Component {
         if let Some(checksum) = &self.checksum {
             value["hashes"] = json!([{"alg": "SHA-256", "content": checksum}]);
         }
-        if let Some(repository) = &self.repository {
+        if let Some(repository) = self.repository.as_deref().and_then(|address| real_address(address).ok()) {
             value["externalReferences"] = json!([{"type": "vcs", "url": repository}]);
         }
         value

@@ -52,19 +52,20 @@ pub(super) const LIBRARIES: &[Library] = &[
 
 impl Library {
     /// Makes its packages, for this machine's CPU: on a Debian for Debian, and for distributions with RPM. `take` gets each
-    /// with its name. `program`: a program that is there already.
+    /// with its name. `programs`: those that are there already.
     pub(super) fn make(
         &self,
         release: &Release,
-        program: Option<&Path>,
+        programs: &[PathBuf],
         place: &Path,
         take: &mut dyn FnMut(String, Made),
     ) -> Result<(), String> {
         let own =
             PLATFORMS.iter().find(|platform| platform.runs_here()).ok_or("this machine runs no program of Linux")?;
-        let program = match program {
+        let program = match programs.iter().find(|program| self.is_linked(program)) {
             Some(program) => program.to_owned(),
-            None => mpi_image::build(self.compiler()?, self.package)?,
+            None if programs.is_empty() => mpi_image::build(self.compiler()?, self.package)?,
+            None => return Err(format!("no program is linked with {}", self.linked)),
         };
         let tree = self.tree(release, own, &program, place)?;
         let is_debian = Path::new("/etc/debian_version").exists();
@@ -97,6 +98,12 @@ impl Library {
             .filter_map(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse::<u32>().ok());
         let newest = versions.max().ok_or("the program names no version of glibc")?;
         Ok(format!("{}, libc.so.6(GLIBC_2.{newest})(64bit)", self.of_rpm))
+    }
+
+    /// Whether a program needs its library, by Debian's name or that of others.
+    fn is_linked(&self, program: &Path) -> bool {
+        let needed = output(command("readelf").args(["--wide", "--dynamic"]).arg(program)).unwrap_or_default();
+        [self.debian_library, self.library].iter().any(|name| needed.contains(&format!("[{name}]")))
     }
 
     fn described(&self, needs: String) -> Package {

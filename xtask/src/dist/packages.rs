@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use super::platform::Platform;
-use super::release::{Made, Release};
+use super::release::{Made, Release, home};
 use super::tool::{cannot, command, copy, output, write};
-use super::{templates, tree};
+use super::tree;
 use crate::workspace::folder;
 
 const SUMMARY: &str = "measures filesystems, and runs the command lines and job files of fio";
@@ -105,9 +105,10 @@ pub(super) fn deb(release: &Release, package: &Package, platform: &Platform, tre
     debian_documents(release, name, &version, &usr.join("share/doc").join(name))?;
     let kibibytes = output(command("du").args(["-sk", "--apparent-size"]).arg(&usr))?;
     let depends = if needs.is_empty() { String::new() } else { format!("Depends: {needs}\n") };
+    let address = home().map_or(String::new(), |home| format!("Homepage: {home}\n"));
     let control = format!(
         "Package: {name}\nVersion: {version}\nArchitecture: {}\nMaintainer: {}\nInstalled-Size: {}\n\
-         {depends}Section: admin\nPriority: optional\nDescription: {summary}\n{}\n",
+         {depends}{address}Section: admin\nPriority: optional\nDescription: {summary}\n{}\n",
         platform.debian,
         maintainer(),
         kibibytes.split_whitespace().next().unwrap_or("0"),
@@ -164,8 +165,7 @@ fn specified(release: &Release, package: &Package, root: &Path) -> Result<String
     let files: Vec<String> = files.iter().map(|file| format!("\"/{file}\"")).collect();
     let Package { name, summary, needs, is_whole } = package;
     let needs = if needs.is_empty() { String::new() } else { format!("Requires: {needs}\n") };
-    let address = std::env::var("FSDYNO_RELEASE_URL");
-    let address = address.map_or(String::new(), |address| format!("URL: {}\n", templates::home(&address)));
+    let address = home().map_or(String::new(), |home| format!("URL: {home}\n"));
     let capital = format!("{}{}", summary[..1].to_uppercase(), &summary[1..]);
     let date = output(command("date").args(["-u", "+%a %b %d %Y", &format!("-d@{}", release.epoch)]))?;
     let (version, revision, packager) = (&release.version, release.revision, maintainer());

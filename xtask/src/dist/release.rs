@@ -7,6 +7,28 @@ use super::tool::{cannot, command, output};
 /// The file with all checksums.
 pub(super) const SUMS: &str = "SHA256SUMS";
 
+/// The project's address, which the workspace's manifest alone names: recipes, packages, lists of components and `cargo binstall`
+/// have it from there.
+const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
+
+/// The beginning of addresses that belong to nobody: a manifest has one until somebody publishes.
+const PLACEHOLDER: &str = "https://example.org/";
+
+/// The project's address; the error says that there is none.
+pub(super) fn home() -> Result<&'static str, String> {
+    real_address(REPOSITORY)
+}
+
+/// An address that is no placeholder.
+pub(super) fn real_address(address: &str) -> Result<&str, String> {
+    match address.starts_with(PLACEHOLDER) {
+        true => {
+            Err(format!("`repository` in Cargo.toml is a placeholder ({address}): write the project's address there"))
+        }
+        false => Ok(address),
+    }
+}
+
 /// One release.
 pub(super) struct Release {
     /// The version: `0.1.0`.
@@ -65,6 +87,16 @@ pub(super) fn epoch() -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_placeholder_is_no_address() {
+        assert!(
+            real_address("https://example.org/fsdyno")
+                .unwrap_err()
+                .contains("is a placeholder (https://example.org/fsdyno)")
+        );
+        assert_eq!(real_address("https://forge.test/a/fsdyno"), Ok("https://forge.test/a/fsdyno"));
+    }
 
     #[test]
     fn an_earlier_release_is_removed_and_nothing_else() {

@@ -25,9 +25,9 @@ pub(super) const TEMPLATES: &[Template] = &[
 ];
 
 impl Template {
-    /// Fills the template, if its archives exist and their address is known.
-    pub(super) fn fill(&self, release: &Release, address: Option<&str>) -> Made {
-        let address = address.ok_or("set FSDYNO_RELEASE_URL to the address that the archives will have")?;
+    /// Fills the template, if its archives exist and the project has an address.
+    pub(super) fn fill(&self, release: &Release, home: Result<&str, String>) -> Made {
+        let home = home?;
         let path = folder().join(self.path);
         let mut text = std::fs::read_to_string(&path).map_err(cannot("read", &path))?;
         for archive in self.archives {
@@ -39,15 +39,12 @@ impl Template {
             text = text.replace(&format!("@sha256 {archive}@"), &sha256(&path)?[0]);
             text = text.replace(&format!("@sha512 {archive}@"), &sums("sha512sum", &path)?[0]);
         }
-        let text = text.replace("@home@", home(address)).replace("@maintainer@", &maintainer());
-        let text = text.replace("@version@", &release.version).replace("@url@", address.trim_end_matches('/'));
+        let text = text.replace("@home@", home).replace("@maintainer@", &maintainer());
+        // The manifest tells `cargo binstall` the same.
+        let archives = format!("{home}/releases/download/v{}", release.version);
+        let text = text.replace("@version@", &release.version).replace("@url@", &archives);
         Ok(vec![release.write(self.name, &text)?])
     }
-}
-
-/// The address of the project whose releases have this one.
-pub(super) fn home(address: &str) -> &str {
-    address.split("/releases/").next().unwrap_or(address).trim_end_matches('/')
 }
 
 #[cfg(test)]
@@ -60,15 +57,14 @@ mod tests {
         let place = crate::workspace::target_directory().join(format!("templates-{}", std::process::id()));
         std::fs::create_dir_all(&place).unwrap();
         let release = Release { version: "1.2.3".into(), revision: 1, epoch: 0, output: place.clone() };
-        let fill = |template: &Template, address| template.fill(&release, address);
-        assert!(fill(&TEMPLATES[0], None).unwrap_err().contains("FSDYNO_RELEASE_URL"));
-        let address = Some("https://example.org/fsdyno/releases/download/v1.2.3/");
-        assert!(fill(&TEMPLATES[0], address).unwrap_err().contains("was not made"));
+        let fill = |template: &Template| template.fill(&release, Ok("https://example.org/fsdyno"));
+        assert_eq!(TEMPLATES[0].fill(&release, Err("no address".into())), Err("no address".into()));
+        assert!(fill(&TEMPLATES[0]).unwrap_err().contains("was not made"));
         let archives: Vec<&str> = TEMPLATES.iter().flat_map(|template| template.archives).copied().collect();
         for archive in &archives {
             release.write(&format!("fsdyno-1.2.3-{archive}"), archive).unwrap();
         }
-        let files: Vec<_> = TEMPLATES.iter().flat_map(|template| fill(template, address).unwrap()).collect();
+        let files: Vec<_> = TEMPLATES.iter().flat_map(|template| fill(template).unwrap()).collect();
         let texts: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
         for archive in archives {
             assert!(texts.contains(&format!("/releases/download/v1.2.3/fsdyno-1.2.3-{archive}")), "{archive}");

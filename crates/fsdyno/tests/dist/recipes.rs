@@ -75,6 +75,37 @@ fn the_recipe_of_alpine_is_read_and_copies_a_release() {
     if have(&["apkbuild-lint"]) {
         run(Command::new("apkbuild-lint").arg("APKBUILD").current_dir(place.path())).good();
     }
+    if have(&["shellcheck"]) {
+        // The variables are those of Alpine's own shell.
+        let words = ["--shell=sh", "--exclude=SC2034,SC2154", "APKBUILD"];
+        let check = || run(Command::new("shellcheck").args(words).current_dir(place.path()));
+        check().good();
+        let faulty = filled("alpine/APKBUILD.in").replace("\"$pkgdir\"/usr/share/\n", "$pkgdir/usr/share/\n");
+        std::fs::write(place.path().join("APKBUILD"), faulty).unwrap();
+        assert_ne!(check().status, Some(0), "it finds errors");
+    }
+}
+
+/// What Scoop's schema of manifests asks of the fields that this one has.
+#[test]
+fn the_manifest_of_scoop_has_its_fields_and_no_others() {
+    let manifest: serde_json::Value = serde_json::from_str(&filled("scoop/fsdyno.json.in")).unwrap();
+    let fields = |value: &serde_json::Value| {
+        let mut fields: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+        fields.sort();
+        fields
+    };
+    let known = ["architecture", "bin", "description", "extract_dir", "homepage", "license", "version"];
+    assert_eq!(fields(&manifest), known);
+    assert_eq!(fields(&manifest["architecture"]), ["64bit"]);
+    assert_eq!(fields(&manifest["architecture"]["64bit"]), ["hash", "url"]);
+    let hash = manifest["architecture"]["64bit"]["hash"].as_str().unwrap();
+    assert!(hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()), "{hash}");
+    let folder = manifest["extract_dir"].as_str().unwrap();
+    assert!(
+        manifest["architecture"]["64bit"]["url"].as_str().unwrap().ends_with(&format!("/{folder}.zip")),
+        "{manifest}"
+    );
 }
 
 #[test]
