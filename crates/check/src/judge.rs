@@ -4,7 +4,7 @@ use fsdyno_results::{Bound, Judge, Row, Severity, TestOrigin, Trust, Verdict, Ve
 use fsdyno_stats::Interval;
 use fsdyno_text::quantity::{number, published};
 
-use crate::estimate::{Estimate, RUNS_MIN, RatesOfThirds, Spread, estimate};
+use crate::estimate::{Estimate, RUNS_MIN, RatesOfThirds, Spread, estimate, measured_s};
 use crate::gate::Outcome;
 use crate::line::{self, ShortenedValue};
 use crate::metric::Metric;
@@ -234,7 +234,8 @@ impl<'a> ResolvedRequirement<'a> {
             _ => self.why_inconclusive(found, ran),
         };
         if verdict == Verdict::Inconclusive {
-            answer.cap_s = Some(ran.cap_s);
+            // A longer cap allows more runs if it is longer than what was used.
+            answer.cap_s = ran.is_time_used().then(|| ran.cap_s.max(ran.seconds()));
         } else if let Some(count) = found.scarce {
             let text =
                 "fewer than ten lie beyond this percentile, so that tables show no value: its possible range decides";
@@ -273,9 +274,8 @@ impl<'a> ResolvedRequirement<'a> {
     }
 
     fn why_inconclusive(&self, found: &Estimate, ran: &TestRun<'_>) -> String {
-        let rows = ran.of_test();
-        let seconds: f64 = rows.iter().map(|row| crate::estimate::measured_s(row)).sum();
         let rounds = ran.rounds();
+        let used = if ran.is_time_used() { "its time is used: " } else { "" };
         let times = if rounds == 1 { "once".to_string() } else { format!("{rounds} times") };
         let why = match &found.spread {
             Spread::Known(_) if found.runs.count() < RUNS_MIN => {
@@ -287,9 +287,9 @@ impl<'a> ResolvedRequirement<'a> {
             Spread::Percentile(none) => none.to_string(),
         };
         format!(
-            "{why} ({}); run {times}, {} s in all, and the cap is {} s (--cap-seconds)",
+            "{why} ({}); {used}run {times}, {} s in all, and the cap is {} s (--cap-seconds)",
             found.basis,
-            number(seconds),
+            number(ran.seconds()),
             published(ran.cap_s.ceil())
         )
     }
@@ -312,6 +312,16 @@ impl<'a> TestRun<'a> {
         let valid = |row: &&Row| row.trust() < Trust::Invalid && row.first_error().is_none();
         let counted: Vec<&Row> = rows.iter().copied().filter(valid).collect();
         if counted.is_empty() { rows } else { counted }
+    }
+
+    /// Measured time of all runs, s.
+    fn seconds(&self) -> f64 {
+        self.of_test().into_iter().map(measured_s).sum()
+    }
+
+    /// Whether one more run would take longer than the cap allows.
+    fn is_time_used(&self) -> bool {
+        self.seconds() * (1.0 + 1.0 / f64::from(self.rounds().max(1))) > self.cap_s
     }
 
     fn rounds(&self) -> u32 {

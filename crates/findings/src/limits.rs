@@ -213,14 +213,16 @@ fn foreign_load<'r>(record: &'r RunRecord, evidence: &Evidence<'_>) -> Option<&'
 /// stayed below its pace for another reason. `None`: the job is not paced.
 fn own_pace(row: &Row<'_>) -> Option<Result<Limit, ()>> {
     let (mut bytes, mut ios, mut thought) = ((0.0, 0.0), (0.0, 0.0), (0.0, 0.0));
+    // All workers count over the same time, as in the table.
+    let per_s = |amount: u64, direction| amount as f64 * 1e3 / row.time_ms(direction).max(1.0);
     for worker in &row.workers {
         let pace = pace_of(worker)?;
         for (direction, one) in worker.directions.iter().filter(|(_, one)| one.ios > 0) {
             if let Some(asked) = pace.bytes_per_s[direction] {
-                bytes = (bytes.0 + asked as f64, bytes.1 + one.bytes as f64 * 1e3 / one.runtime_ms.max(1) as f64);
+                bytes = (bytes.0 + asked as f64, bytes.1 + per_s(one.bytes, direction));
             }
             if let Some(asked) = pace.ios_per_s[direction] {
-                ios = (ios.0 + asked as f64, ios.1 + one.iops());
+                ios = (ios.0 + asked as f64, ios.1 + per_s(worker.completed_ios(direction), direction));
             }
         }
         let done: u64 = worker.directions.iter().map(|(_, one)| one.ios).sum();

@@ -1,6 +1,6 @@
 //! Compares what the nodes of a run did.
 
-use fsdyno_results::{JobRecord, RunRecord};
+use fsdyno_results::{Direction, JobRecord, RunRecord};
 use fsdyno_stats::median;
 use fsdyno_stats::sort;
 
@@ -58,7 +58,8 @@ fn key(job: &JobRecord) -> (u32, &str) {
 
 fn done(workers: &[&JobRecord]) -> Option<NodeRate> {
     let moved = || workers.iter().flat_map(|worker| worker.directions.iter().map(|(_, moved)| moved));
-    let ios = moved().fold(0u64, |sum, moved| sum.saturating_add(moved.ios));
+    let completed = |worker: &&JobRecord| Direction::ALL.map(|direction| worker.completed_ios(direction));
+    let ios = workers.iter().flat_map(completed).fold(0, u64::saturating_add);
     let runtime_ms = moved().map(|moved| moved.runtime_ms).max().filter(|_| ios > 0);
     // A job without any I/O has no runtime of a direction.
     let runtime_ms = runtime_ms.or_else(|| workers.iter().map(|worker| worker.job_runtime_ms).max())?;

@@ -103,7 +103,8 @@ fn enough((place, steps): (&Place, &Steps), like: &str, started: u32) -> Result<
     Err(Problem::new(format!("{most} nodes are needed, and this run has {running}")).with_next(format!(
         "start it on all of them, with a build for MPI: `mpirun -n {most} --hostfile HOSTS fsdyno scale {}{like} --nodes {steps}`",
         place.path.display()
-    )))
+    ))
+    .about(&place.path))
 }
 
 /// Announces how long it takes, and how the steps are repeated.

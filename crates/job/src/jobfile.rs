@@ -46,9 +46,11 @@ pub(crate) fn read(
     let mut reader = Reader { sources, section: None, rows, errors: Vec::new() };
     match reader.sources.job_file(path) {
         Ok(text) => reader.read_lines(path, &text, 0),
-        Err(reason) => reader
-            .errors
-            .push(Diagnostic::new(None, format!("fio: unable to open '{path}' job file\n  {path}: {reason}"))),
+        Err(reason) => {
+            let message = format!("fio: unable to open '{path}' job file\n  {path}: {reason}");
+            let help = "name a job file that can be read; `fsdyno measure .` needs none";
+            reader.errors.push(Diagnostic::new(None, message).help(help));
+        }
     }
     reader.end_section();
     let Reader { rows, mut errors, .. } = reader;

@@ -192,7 +192,7 @@ fn errors_show_their_line() {
     let Outcome::Rejected(rejection) = run("nosuch.fio", &mut Fake::default()) else { panic!() };
     let text = rejection.errors[0].render(false);
     assert!(text.starts_with("fio: unable to open 'nosuch.fio' job file\n"), "{text}");
-    assert!(text.contains("at word 1"), "{text}");
+    assert!(text.contains("at word 1") && text.contains("  next: name a job file that can be read; "), "{text}");
 }
 
 #[test]

@@ -72,16 +72,20 @@ const MOSTLY_WITH_SERVER: [&str; 16] = [
 pub(crate) struct DirectionTotals {
     pub(crate) bytes: u64,
     pub(crate) ios: u64,
-    pub(crate) runtime_ms: u64,
+    pub(crate) runtime_ms: f64,
 }
 
 impl DirectionTotals {
     pub(crate) fn bytes_per_s(self) -> f64 {
-        if self.runtime_ms == 0 { 0.0 } else { self.bytes as f64 * 1000.0 / self.runtime_ms as f64 }
+        self.per_s(self.bytes)
     }
 
     pub(crate) fn ios_per_s(self) -> f64 {
-        if self.runtime_ms == 0 { 0.0 } else { self.ios as f64 * 1000.0 / self.runtime_ms as f64 }
+        self.per_s(self.ios)
+    }
+
+    fn per_s(self, amount: u64) -> f64 {
+        if self.runtime_ms == 0.0 { 0.0 } else { amount as f64 * 1000.0 / self.runtime_ms }
     }
 }
 
@@ -278,16 +282,26 @@ impl<'r> Row<'r> {
     /// Requests are counted at their completion, as the answer's table counts them.
     pub(crate) fn done(&self, direction: Transfer) -> DirectionTotals {
         let direction = direction.into();
+        let runtime_ms = self.time_ms(direction);
         self.workers.iter().fold(DirectionTotals::default(), |sum, worker| DirectionTotals {
             bytes: sum.bytes.saturating_add(worker.directions[direction].bytes),
             ios: sum.ios.saturating_add(worker.completed_ios(direction)),
-            runtime_ms: sum.runtime_ms.max(worker.directions[direction].runtime_ms),
+            runtime_ms,
         })
     }
 
-    /// Number of reads, writes and trims.
+    /// Time of all workers in this direction, ms; for writes with a sync at the end, until they are durable.
+    pub(crate) fn time_ms(&self, direction: Direction) -> f64 {
+        let durable = self.workers.iter().any(|worker| direction == Direction::Write && worker.durable_s().is_some());
+        let close_ns = self.workers.iter().filter_map(|worker| worker.close_ns).max().filter(|_| durable);
+        let runtime_ms = self.workers.iter().map(|worker| worker.directions[direction].runtime_ms).max();
+        runtime_ms.unwrap_or(0) as f64 + close_ns.unwrap_or(0) as f64 / 1e6
+    }
+
+    /// Number of reads, writes and trims, as in `done`.
     pub(crate) fn ios(&self) -> u64 {
-        self.directions().fold(0, |sum, (_, one)| one.ios.saturating_add(sum))
+        let of = |worker: &&JobRecord| Direction::ALL.map(|direction| worker.completed_ios(direction));
+        self.workers.iter().flat_map(of).fold(0, u64::saturating_add)
     }
 
     pub(crate) fn runtime_ms(&self) -> u64 {

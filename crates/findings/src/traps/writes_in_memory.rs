@@ -131,7 +131,7 @@ fn left_in_memory(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<
 fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let close_ns = row.workers.iter().filter_map(|worker| worker.close_ns).max()?;
     let written = row.done(Transfer::Write);
-    let run_ns = written.runtime_ms.checked_mul(1_000_000)?;
+    let run_ns = row.runtime_ms().checked_mul(1_000_000)?;
     let hidden = close_ns as f64 >= run_ns as f64 * CLOSE_SHARE && close_ns >= CLOSE_NS_MIN;
     if !row.writes() || !hidden || written.bytes < BYTES_MIN || row.class() == StorageClass::Memory {
         return None;
@@ -157,7 +157,7 @@ fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
         "closing the files took {} after {} of writing: {} without the close, {} with it{crossed}",
         time(close_ns as f64),
         time(run_ns as f64),
-        rate(written.bytes_per_s()),
+        rate(written.bytes as f64 * 1e9 / run_ns as f64),
         rate(whole)
     );
     Some(

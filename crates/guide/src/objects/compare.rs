@@ -160,20 +160,34 @@ fn estimate(rounds: &Rounds) -> String {
     format!("at most {} requests to each store, with {}", count(requests), bytes(moved))
 }
 
-/// The conditions that a reader must know.
+/// The sizes of the sets in words.
+const SIZES: [&str; SETS.len()] = ["4 KiB", "1 MiB"];
+
+/// The conditions that a reader must know, of the tests that were chosen.
 fn rules(stores: &[&str], directories: &[&str], options: &ObjectCompareOptions) -> String {
-    let [small, large] = &SETS;
+    let chosen = |set: usize, does: fn(WholeFile) -> bool| {
+        TESTS.iter().any(|test| test.set == set && does(test.act) && is_chosen(test, options))
+    };
+    let in_words = |words: fn(usize) -> String, holds: &dyn Fn(usize) -> bool| {
+        (0..SETS.len()).filter(|set| holds(*set)).map(words).collect::<Vec<_>>().join(" and ")
+    };
+    let used = in_words(|set| format!("{} of {}", SETS[set].count, SIZES[set]), &|set| chosen(set, |_| true));
+    let replaced = in_words(|set| SIZES[set].to_owned(), &|set| {
+        chosen(set, |act| act == WholeFile::Write) && !chosen(set, |act| act == WholeFile::Remove)
+    });
     let mut text = format!(
-        "each round writes, reads and removes {} objects or files of 4 KiB, and writes and reads {} of 1 MiB, {} at once. \
-         A turn ends after {} s at the latest. On {} each request is whole, over one connection for each worker, and \
-         nothing is done again. All objects and files of a size hold the same bytes, so that a store that keeps equal \
-         data once looks faster. From the second round on, a PUT of 1 MiB replaces an object, while files are new",
-        small.count,
-        large.count,
+        "the objects or files of each round: {used}, {} at once. A turn ends after {} s at the latest. On {} each \
+         request is whole, over one connection for each worker, and nothing is done again. All objects and files of a \
+         size hold the same bytes, so that a store that keeps equal data once looks faster",
         options.connections,
         options.runtime_s,
         stores.join(", ")
     );
+    if !replaced.is_empty() {
+        text.push_str(&format!(
+            ". From the second round on, a PUT of {replaced} replaces an object, while files are new"
+        ));
+    }
     if !directories.is_empty() {
         text.push_str(&format!(
             ". On {} a file counts as written when it is synced, and its pages are dropped before it is read. A cache of \
@@ -182,4 +196,36 @@ fn rules(stores: &[&str], directories: &[&str], options: &ObjectCompareOptions) 
         ));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::draw::{cases, numbers};
+
+    use super::*;
+
+    /// Parses the conditions: sizes, numbers, connections and seconds are those of the tests that were chosen.
+    #[test]
+    fn the_rules_are_those_of_the_chosen_tests() {
+        for (case, mut draw) in cases(200) {
+            let (connections, runtime_s) = (1 + draw.below(64) as u32, 1 + draw.below(90) as u32);
+            let only: Vec<String> = compare_names().filter(|_| draw.below(3) == 0).map(str::to_owned).collect();
+            let (rounds, keeps, expected) = (None, false, Vec::new());
+            let options =
+                ObjectCompareOptions { rounds, connections, runtime_s, only, requests_max: 0, keeps, expected };
+            let directories: &[&str] = if draw.below(2) == 0 { &["data"] } else { &[] };
+            let text = rules(&["store"], directories, &options);
+            let has = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
+            let of_small = ["write-4k", "read-4k", "stat-4k", "list", "remove-4k"].into_iter().any(has);
+            let of_large = ["write-1m", "read-1m"].into_iter().any(has);
+            let mut expected: Vec<f64> = Vec::new();
+            expected.extend(if of_small { vec![256.0, 4.0] } else { vec![] });
+            expected.extend(if of_large { vec![32.0, 1.0] } else { vec![] });
+            expected.extend([f64::from(connections), f64::from(runtime_s)]);
+            expected.extend((has("write-4k") && !has("remove-4k")).then_some(4.0));
+            expected.extend(has("write-1m").then_some(1.0));
+            assert_eq!(numbers(&text), expected, "case {case}: {:?}: {text}", options.only);
+            assert_eq!(text.contains("On data a file counts"), !directories.is_empty(), "case {case}: {text}");
+        }
+    }
 }

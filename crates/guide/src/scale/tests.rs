@@ -118,6 +118,7 @@ fn one_node_can_have_it_all() {
 fn too_few_nodes_are_refused_with_the_line_that_starts_more() {
     let problem = ask("1,32", &mut simulated(20, 112)).unwrap_err();
     assert_eq!(problem.what, "32 nodes are needed, and this run has 16 nodes");
+    assert!(problem.path.is_some(), "a reader of JSON looks for it there");
     let next = problem.next.unwrap();
     assert!(
         next.contains("`mpirun -n 32 --hostfile HOSTS fsdyno scale /") && next.ends_with("--nodes 1,32`"),

@@ -1,8 +1,7 @@
 //! Says what limits the tests, in a few words for each limit.
 
 use fsdyno_findings::limits::{Limited, Limiter, Phrase, in_groups, of_study};
-use fsdyno_results::{Question, Study};
-use fsdyno_stats::Served;
+use fsdyno_results::{Load, Question, Study};
 use fsdyno_stats::sort;
 
 use super::figures::called;
@@ -72,9 +71,9 @@ pub(super) fn with_targets(study: &Study) -> Vec<String> {
     known.iter().map(|(limiter, targets)| format!("{} ({})", limiter.word(), of(targets))).collect()
 }
 
-/// The loads that were served: they had the rate that was offered, and nothing limited them.
+/// The loads that the storage kept up with: they had the rate that was offered, and nothing limited them.
 fn served(study: &Study) -> Vec<&String> {
-    study.loads().into_iter().filter(|load| load.served == Served::Yes).map(|load| &load.row.pattern).collect()
+    study.loads().into_iter().filter(Load::kept_up).map(|load| &load.row.pattern).collect()
 }
 
 /// The limits of the tests that were not served.

@@ -119,6 +119,7 @@ fn of_repeat<'a>(repeat: &Repeat<'a>) -> Vec<(&'a str, Figures)> {
     let of_node = workers.chunk_by(|one, other| one.node == other.node).filter_map(|workers| {
         let mut merged = workers[0].clone();
         workers[1..].iter().for_each(|worker| merged.merge(worker));
+        merged.count_what_completed();
         let node = run.nodes.get(merged.node)?;
         let mut figures = Figures::of_job(&merged);
         if repeat.phase.is_some() {

@@ -1,7 +1,7 @@
 //! The verdicts on requirements, in short.
 
 use fsdyno_results::{Bound, Interval, Study, Verdict, VerdictRow};
-use fsdyno_text::quantity::{number, published};
+use fsdyno_text::quantity::{counted, number, published};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,6 +33,9 @@ pub struct VerdictLine {
     /// Whether it is for comparison only, and no limit.
     #[serde(skip)]
     is_reference: bool,
+    /// Number of runs after which the time for them was used without a decision; `None`: more time would not help.
+    #[serde(skip)]
+    runs_in_time: Option<u32>,
 }
 
 /// All verdicts, in the order in which they were asked for.
@@ -42,7 +45,12 @@ pub(crate) fn of(study: &Study) -> Vec<VerdictLine> {
         let index = row.rows.first().and_then(|index| study.rows.get(*index)).map_or(0, |row| row.target);
         names.get(index).cloned().unwrap_or_default()
     };
-    study.verdicts.iter().map(|row| VerdictLine::of(row, target(row))).collect()
+    let rounds = |row: &VerdictRow| row.rows.iter().filter_map(|index| Some(study.rows.get(*index)?.round + 1)).max();
+    let line = |row: &VerdictRow| {
+        let runs_in_time = row.cap_s.and_then(|_| rounds(row));
+        VerdictLine { runs_in_time, ..VerdictLine::of(row, target(row)) }
+    };
+    study.verdicts.iter().map(line).collect()
 }
 
 /// The verdicts in words; those that do not apply for the same reason are merged.
@@ -78,6 +86,7 @@ impl VerdictLine {
             unit: asked.unit.clone(),
             reason: row.reason.clone(),
             is_reference: row.verdict == Verdict::Reference,
+            runs_in_time: None,
         }
     }
 
@@ -109,6 +118,9 @@ impl VerdictLine {
         if self.verdict == Verdict::Inconclusive.word() {
             let why = self.reason.split([';', '(']).next().unwrap_or_default();
             text.push_str(&format!("; {}", why.trim()));
+            if let Some(runs) = self.runs_in_time {
+                text.push_str(&format!("; its time is used after {}", counted(runs.into(), "run")));
+            }
         }
         text
     }

@@ -1,14 +1,14 @@
 //! Makes the sections with charts: throughput over time, distribution of latency, latency over time; a small chart for
 //! each test.
 
-use fsdyno_results::{Lane, TestRounds};
+use fsdyno_results::{Lane, TestRounds, Trust};
 use maud::{Markup, html};
 
 use super::chart::distribution::{self, Curve};
 use super::chart::heatmap::{self, Map, SHADE_LABELS};
 use super::chart::ranges::{self, Group, Range};
 use super::chart::time;
-use super::outline::{Outline, named, test};
+use super::outline::{Outline, badge, named, test};
 use super::rate_changes;
 use super::series::{MarkKind, Series, throttle_visible};
 use crate::quantity::{duration, listed, round, shortened};
@@ -69,10 +69,14 @@ fn operations(grid: &Grid<'_>, place: &Outline) -> Markup {
 }
 
 /// A chart with its test and remarks.
-fn panel(line: &Line<'_>, chart: Markup, words: &str) -> Markup {
+fn panel(line: &Line<'_>, grid: &Grid<'_>, chart: Markup, words: &str) -> Markup {
+    let of_cells = line.cells.iter().zip(&grid.targets);
+    let invalid = of_cells.filter(|(cell, _)| cell.was_tried() && cell.trust() == Trust::Invalid);
+    let invalid: Vec<String> = invalid.map(|(_, name)| shortened(name, 40)).collect();
     html! {
         div.panel {
-            p.panel-name { (test(&line.pattern)) @if line.title != line.pattern { " " small { (shortened(&line.title, 60)) } } }
+            p.panel-name { (test(&line.pattern)) @if line.title != line.pattern { " " small { (shortened(&line.title, 60)) } }
+                @if !invalid.is_empty() { " " (badge(Trust::Invalid)) @if grid.targets.len() > 1 { " " small { (listed(&invalid)) } } } }
             (chart)
             @if !words.is_empty() { p.panel-words { (words) } }
         }
@@ -107,7 +111,7 @@ fn over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> 
                 @for words in missing.iter().flatten() { " " (words) } }
             div.panel-grid { @for (index, line, series) in &drawn { @if let Some(series) = series {
                 @let title = format!("Throughput over time, {}", shortened(&line.pattern, 60));
-                (panel(line, time::chart(&place.id(&format!("p{index}-time")), &title, series, &names), &remarks(series, line, grid)))
+                (panel(line, grid, time::chart(&place.id(&format!("p{index}-time")), &title, series, &names), &remarks(series, line, grid)))
             } } }
         }
     }
@@ -181,7 +185,7 @@ fn distributions(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline)
             figure.panels {
                 figcaption { strong { "Distribution of latency." } " The share of requests that completed within a time, over \
                     all rounds. A curve ends where fewer than ten requests are slower." }
-                div.panel-grid { @for (line, chart) in charts { (panel(line, chart, "")) } }
+                div.panel-grid { @for (line, chart) in charts { (panel(line, grid, chart, "")) } }
             }
         }
     }

@@ -1,13 +1,13 @@
 //! Makes the load charts. Sweeps: latency against throughput, one point per depth. Load curves: response time against
 //! the offered load, without the closed loops that found the capacity.
 
-use fsdyno_results::{JobRecord, Lane, Metric, Question, TestRounds};
+use fsdyno_results::{JobRecord, Lane, Metric, Question, TestRounds, Trust};
 use fsdyno_stats::sort;
 use maud::{Markup, html};
 
 use super::chart::points::{self, Asked, Axis, Path, Point};
-use super::outline::Outline;
-use crate::quantity::shortened;
+use super::outline::{Outline, badge};
+use crate::quantity::{listed, shortened};
 use crate::summary::Grid;
 
 /// Least number of points of a curve.
@@ -23,6 +23,10 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {
     let Some(chart) = points::chart(&place.id("load-chart"), title, asked, axis, &paths(grid, word, axis)) else {
         return html! {};
     };
+    let is_invalid = |cell: &TestRounds<'_>| cell.was_tried() && cell.trust() == Trust::Invalid;
+    let of_axis = |cell: &TestRounds<'_>| cell.repeats.first().is_some_and(|one| one.row.numbered(word).is_some());
+    let invalid = grid.tests().filter(|(_, _, cell)| of_axis(cell) && is_invalid(cell));
+    let invalid: Vec<String> = invalid.map(|(line, _, _)| shortened(&line.title, 60)).collect();
     html! {
         figure.load {
             (chart)
@@ -34,6 +38,7 @@ pub(super) fn figure(grid: &Grid<'_>, place: &Outline) -> Markup {
                     " Each point is one depth, with its number: solid p99, dashed p50. Where a line turns upward, more "
                     "depth only adds waiting."
                 }
+                @if !invalid.is_empty() { " " (badge(Trust::Invalid)) " " (listed(&invalid)) "." }
             }
         }
     }

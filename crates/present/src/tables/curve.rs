@@ -1,7 +1,6 @@
 //! Shows `curve`: the capacity, then one line per load, and response time against load.
 
-use fsdyno_results::{LatencyFigures, Load, Metric, Row, Study, TestRounds};
-use fsdyno_stats::Served;
+use fsdyno_results::{LatencyFigures, Load, Metric, Row, Study, TestRounds, Trust};
 use fsdyno_stats::sort;
 use fsdyno_text::quantity::{latency, number};
 
@@ -91,12 +90,7 @@ fn measured(row: &Row, load: Option<&Load<'_>>) -> Option<Vec<String>> {
     let time = |pick: fn(&LatencyFigures) -> Option<u64>| {
         response.as_ref().and_then(pick).map_or("-".to_string(), |ns| latency(ns as f64))
     };
-    let kept_up = match load.map(|load| load.served) {
-        Some(Served::Yes) => "yes",
-        Some(Served::No) => "no",
-        Some(Served::CannotTell) => "not clear",
-        None => "-",
-    };
+    let kept_up = load.map_or("-", |load| if load.kept_up() { "yes" } else { "no" });
     Some(vec![
         load.map_or("-".to_string(), |load| number(load.offered_per_s)),
         round.value(Metric::Iops).map_or("-".to_string(), number),
@@ -107,6 +101,13 @@ fn measured(row: &Row, load: Option<&Load<'_>>) -> Option<Vec<String>> {
         kept_up.to_string(),
         row.trust().word().to_string(),
     ])
+}
+
+/// The points of a chart whose rows are invalid, as their tables mark them: ` (invalid: 90, 120)`.
+pub(super) fn invalid(points: impl Iterator<Item = (u32, Trust)>) -> String {
+    let numbers = points.filter(|(_, trust)| *trust == Trust::Invalid).map(|(number, _)| number.to_string());
+    let numbers: Vec<String> = numbers.collect();
+    if numbers.is_empty() { String::new() } else { format!(" (invalid: {})", numbers.join(", ")) }
 }
 
 /// The chart: median and 99th percentile of the response time against the load.
@@ -121,8 +122,10 @@ fn chart(loads: &[(u32, &Row)], form: Form) -> Option<String> {
         ticks.push(Tick { x, label: percent.to_string() });
     }
     let chart = plot(&marks, &ticks, latency, form.columns())?;
-    let about =
-        form.paragraph("Response time (log scale) against load in percent of the capacity; o is p50, x is p99:");
+    let invalid = invalid(loads.iter().map(|(percent, row)| (*percent, row.trust())));
+    let about = form.paragraph(&format!(
+        "Response time (log scale) against load in percent of the capacity{invalid}; o is p50, x is p99:"
+    ));
     Some(format!("{about}{}", form.verbatim(&chart)))
 }
 

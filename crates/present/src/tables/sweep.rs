@@ -1,6 +1,6 @@
 //! Shows `sweep`: for each kind of request a table, one line per depth, and latency against throughput.
 
-use fsdyno_results::{LatencyFigures, Row, Study, SweepPoint, Trust};
+use fsdyno_results::{LatencyFigures, Row, Study, SweepPoint, TestRounds, Trust};
 use fsdyno_text::quantity::{latency, number, rate_number, rate_unit};
 
 use super::bars::{bar, most, sparkline};
@@ -190,7 +190,9 @@ fn chart(points: &[(u32, Vec<&Row>)], form: Form) -> Option<String> {
     let most = marks.iter().map(|mark| mark.x).fold(0.0, f64::max);
     let ticks = [0.0, 0.5, 1.0].map(|share| Tick { x: most * share, label: number(most * share) });
     let chart = plot(&marks, &ticks, latency, form.columns())?;
-    let about = form.paragraph("Mean latency (log scale) against IOPS; each number is a depth:");
+    let trusts = points.iter().map(|(depth, rows)| (*depth, TestRounds::of_rows(rows.iter().copied()).trust()));
+    let invalid = super::curve::invalid(trusts);
+    let about = form.paragraph(&format!("Mean latency (log scale) against IOPS; each number is a depth{invalid}:"));
     Some(format!("{about}{}", form.verbatim(&chart)))
 }
 

@@ -10,7 +10,13 @@ use testkit::draw::{Draw, Test, TestWork, cases, number_after, numbers, printed,
 
 use crate::fixture;
 
-fn drawn(draw: &mut Draw, question: Question, places: &[&str], tests: &[(&str, TestWork, u32)], rounds: u32) -> Study {
+pub(crate) fn drawn(
+    draw: &mut Draw,
+    question: Question,
+    places: &[&str],
+    tests: &[(&str, TestWork, u32)],
+    rounds: u32,
+) -> Study {
     let mut study = fixture::empty(question);
     study.sentences.clear();
     let target = |name: &&str| fixture::target(name, &format!("/{name}"), Default::default());

@@ -2,11 +2,11 @@
 //! with no two figures equal. `--json` has the figures; other numbers that a form may contain are listed here with
 //! their arithmetic.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fsdyno_present::Headline;
 use fsdyno_present::export::{csv, junit, markdown, openmetrics};
-use fsdyno_present::tables::{Changes, JudgementCommand, change_in_words, history, screen};
+use fsdyno_present::tables::{Changes, JudgementCommand, change_in_words, history, runs, screen};
 use fsdyno_results::evidence::Seen;
 use fsdyno_results::{DeviceWork, Digest, Latency, Question, Row, Severity, Study, TreeRecord};
 use fsdyno_stats::median;
@@ -261,6 +261,7 @@ fn texts(study: &Study) -> Vec<(&'static str, String)> {
     }
     let digest = Digest::of(study);
     texts.push(("history", history(std::slice::from_ref(&digest), 120)));
+    texts.push(("runs", runs(std::slice::from_ref(&digest), &BTreeMap::new(), 80)));
     texts.into_iter().map(|(form, text)| (form, text.replace('\u{a0}', " "))).collect()
 }
 

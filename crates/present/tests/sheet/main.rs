@@ -12,5 +12,6 @@ mod nodes;
 mod odd;
 mod one_figure;
 mod page;
+mod quoted;
 mod texts;
 mod winners;

@@ -20,7 +20,7 @@ pub struct Load<'a> {
     pub achieved: Interval,
     /// Measured time, s.
     pub elapsed_s: f64,
-    /// Whether the load was served.
+    /// Whether such a load is served: what this run allows to infer for longer ones.
     pub served: Served,
 }
 
@@ -34,6 +34,12 @@ impl Study {
 }
 
 impl Load<'_> {
+    /// Whether this run kept up: what completed is 98 % or more of what was offered. An observation, whatever longer runs
+    /// would show.
+    pub fn kept_up(&self) -> bool {
+        self.achieved_per_s >= self.offered_per_s * FALLS_BEHIND
+    }
+
     fn of(row: &Row) -> Option<Load<'_>> {
         let (_, percent) = row.numbered("load")?;
         let figures = row.figures()?;

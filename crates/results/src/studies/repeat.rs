@@ -163,7 +163,7 @@ impl<'a> Repeat<'a> {
 impl JobRecord {
     /// Counts requests at their completion. fio counts requests at their issue but bytes at their completion; after a
     /// ramp the two differ by the requests in flight at its end.
-    pub(super) fn count_what_completed(&mut self) {
+    pub fn count_what_completed(&mut self) {
         let completed = Direction::ALL.map(|direction| self.completed_ios(direction));
         for (direction, ios) in Direction::ALL.into_iter().zip(completed) {
             self.directions[direction].ios = ios;

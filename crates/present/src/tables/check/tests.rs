@@ -121,6 +121,10 @@ fn an_open_answer_names_the_cap_to_raise() {
     assert!(!next(&study).contains("--cap-seconds"), "{}", next(&study));
     study.verdicts[1].cap_s = Some(30.5);
     assert!(next(&study).contains("fsdyno check etcd /data --cap-seconds=122"), "{}", next(&study));
+    let told = |study: &Study| crate::Headline::of(study).verdicts[1].words();
+    assert!(told(&study).ends_with("; its time is used after 1 run"), "{}", told(&study));
+    study.rows = vec![fsdyno_results::Row { round: 4, ..Default::default() }];
+    assert!(told(&study).ends_with("; the limit lies inside the interval; its time is used after 5 runs"));
     study.command.push("--quick".to_owned());
     assert!(!next(&study).contains("--cap-seconds"), "{}", next(&study));
 }
