@@ -114,6 +114,7 @@ fn what_is_wrong_is_said_with_its_line() {
     assert!(refused(&"x".repeat(5000)).starts_with("line 4: longer than 4096 bytes"));
     let text = |text: &str| requests(text, &ReplayOptions::default()).unwrap_err();
     assert!(text("0 a add\n").starts_with("line 1: no header"));
+    assert!(text("").starts_with("line 1: the log holds no I/O"));
     assert_eq!(text("fio version 1 iolog\n"), "line 1: iolog version 1 is not supported, only 2 and 3");
 }
 
