@@ -135,7 +135,7 @@ fn the_mount_adds_time_and_no_bytes(here: &Place) {
         rows.filter_map(|row| row.phase.as_ref()?.rate_per_s()).fold(0.0, f64::max)
     };
     assert!(rates(0) > rates(1) && rates(1) > 0.0, "{} at the store, {} through the mount", rates(0), rates(1));
-    let words = format!("attribute s3://bench {} --json --no-store", word(&mount));
+    let words = format!("attribute s3://bench {} --json --store=kept", word(&mount));
     let study = ask(here, "LAB_S3_URL", &words).good().study();
     let sentence = study.sentences.iter().find(|sentence| sentence.starts_with("read-1m through the mount"));
     let sentence = sentence.expect("a sentence about bytes");

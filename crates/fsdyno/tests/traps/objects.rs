@@ -173,7 +173,9 @@ fn hashes_that_take_a_part_of_the_time_are_told() {
 fn a_window_that_limits_what_is_sent_is_told() {
     let Some(bench) = Bench::new() else { return };
     let put = |manner| bench.run(&line(&ObjectServer::start(manner), "--rw=write --bs=1m").replace("=4m", "=48m"));
-    let limited = put(Manner::SmallWindow);
+    // The kernel looks at the window when it could send: while other programs have the CPUs, it looks rarely.
+    let mut tries = (0..5).map(|_| put(Manner::SmallWindow));
+    let limited = tries.find(|ran| ran.find("rwnd-limited").is_some()).expect("one of five runs");
     assert_eq!(limited.one("rwnd-limited").severity, Severity::Info);
     // A server that waits for a CPU does not read in time, either.
     let mut tries = (0..5).map(|_| put(Manner::Honest));
