@@ -46,4 +46,4 @@ pub use signals::{SignalRelay, SignalWatch};
 pub use sources::MachineSources;
 pub use stall::{Liveness, StallDetector};
 pub use stop_rule::StopRule;
-pub use worker::object_record;
+pub use worker::objects::object_record;

@@ -4,7 +4,7 @@ mod between_passes;
 mod command;
 mod finish;
 mod in_turn;
-mod objects;
+pub(crate) mod objects;
 mod process;
 mod recording;
 mod refused;
@@ -14,8 +14,6 @@ mod start_delay;
 mod wear_out;
 mod work;
 mod zones;
-
-pub use objects::object_record;
 
 use std::fs::File;
 use std::sync::Arc;

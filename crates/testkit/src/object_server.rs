@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -146,7 +147,7 @@ impl ObjectServer {
         let listener = TcpListener::bind(at).expect("a port");
         if manner == Manner::SmallWindow {
             // Its connections have the same.
-            rustix::net::sockopt::set_socket_recv_buffer_size(&listener, 4 << 10).expect("a size");
+            fsdyno_os::linux::sockets::set_receive_buffer_bytes(listener.as_fd(), 4 << 10).expect("a size");
         }
         let address = listener.local_addr().expect("a bound socket");
         let shared = Arc::new(Shared {

@@ -48,6 +48,14 @@ pub fn send_times(socket: BorrowedFd<'_>) -> Option<SendTimes> {
     Some(SendTimes { busy_ns: ns(busy), window_limited_ns: ns(limited) })
 }
 
+/// Asks for a receive buffer of this size for a socket, or for the connections that a listening one accepts.
+///
+/// # Errors
+/// The system's, when it refuses.
+pub fn set_receive_buffer_bytes(socket: BorrowedFd<'_>, bytes: usize) -> std::io::Result<()> {
+    Ok(rustix::net::sockopt::set_socket_recv_buffer_size(socket, bytes)?)
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};

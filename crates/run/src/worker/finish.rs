@@ -9,7 +9,7 @@ use fsdyno_os::errno::{EINVAL, EIO, ETIMEDOUT};
 use fsdyno_results::Note;
 use fsdyno_workload::Op;
 
-use super::{object_record, recording, sentences};
+use super::{objects, recording, sentences};
 use crate::account::job_error;
 use crate::plan::{Plan, WorkerPlan};
 use crate::verification::{self, state};
@@ -91,10 +91,7 @@ pub(super) fn finish(
         ways.push("shared-readings");
     }
     notes.extend(verifiable.map(|requests| state::note(&plan.job.name, requests)));
-    record.object = work.objects().map(|tally| {
-        messages.extend(tally.failure.iter().cloned());
-        Box::new(object_record(tally))
-    });
+    record.object = work.objects().map(|tally| Box::new(objects::record_of(tally, &mut messages)));
     record.engine_ways = ways.into_iter().map(str::to_owned).collect();
     let end = WorkerEnd { record, messages, notes, failed: None, lost: lost.is_some(), state };
     let mut end = end_of(plan, end, (failure, lost.as_ref()), search, series);

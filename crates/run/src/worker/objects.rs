@@ -3,6 +3,12 @@
 use fsdyno_engine::ObjectTally;
 use fsdyno_results::{Histogram, ObjectRecord};
 
+/// The record of the counts; the first failure goes to the messages.
+pub(super) fn record_of(tally: &ObjectTally, messages: &mut Vec<String>) -> ObjectRecord {
+    messages.extend(tally.failure.iter().cloned());
+    object_record(tally)
+}
+
 /// The record of the counts.
 #[inline(never)]
 pub fn object_record(tally: &ObjectTally) -> ObjectRecord {
