@@ -93,6 +93,8 @@ impl Place {
     pub fn parse(word: &str) -> Place {
         let (name, path) = match word.split_once('=') {
             Some((name, path)) if !name.is_empty() && !name.contains('/') => (name, path),
+            // In a sentence these are no names.
+            _ if [".", ".."].contains(&word) => return Place::at(Path::new(word)),
             _ => (word, word),
         };
         Place { name: name.to_string(), ..Place::at(Path::new(path)) }
@@ -302,4 +304,17 @@ pub fn planned_row(target: usize, pattern: &str, title: &str, round: u32, comman
 /// The path as fio's `filename` and `directory` options write it: they separate paths by colons, which must be escaped.
 pub fn job_path(path: &Path) -> String {
     fsdyno_job::bytes::shown(path).replace(':', "\\:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_has_the_name_that_was_typed_if_it_is_one() {
+        let here = std::env::current_dir().expect("there is one").display().to_string();
+        for (word, name) in [("a=/data", "a"), ("/data", "/data"), ("data", "data"), (".", here.as_str())] {
+            assert_eq!(Place::parse(word).name, name);
+        }
+    }
 }

@@ -204,38 +204,37 @@ fn findings_quote_the_figures_of_the_table() {
     let (mut seen, mut quoted) = (BTreeSet::new(), 0);
     let asked =
         [Question::Measure, Question::Compare, Question::Check, Question::Sweep, Question::Scale, Question::Curve];
-    for (case, mut draw) in cases(20) {
-        for question in asked {
-            let places: &[&str] = if question == Question::Compare { &["a", "b"] } else { &["a"] };
-            let mut study = drawn(&mut draw, question, places, &TESTS, 2);
-            let mut bounds = Vec::new();
-            for row in &mut study.rows {
-                let ran = row.run.as_mut().filter(|run| run.jobs[0].directions.iter().any(|(_, one)| one.ios > 0));
-                bounds.push(ran.map(|run| watch(&mut draw, run)));
-            }
-            for (row, bound) in study.rows.iter().zip(bounds) {
-                let (Some(run), Some(bound)) = (&row.run, bound) else { continue };
-                let found = by_hand(&run.jobs);
-                let findings = fsdyno_findings::of_run(run);
-                let limit = limits::of_run(run).ok().map(|limit| limit.evidence.to_string());
-                let sentences = findings.iter().map(|finding| finding.cause.clone()).chain(limit);
-                for text in sentences {
-                    let said = || format!("case {case}, {question:?}, {} {bound:?}: {text}", row.pattern);
-                    if quotes(&text, &found, bound, &said) {
-                        quoted += 1;
-                    }
+    for (case, mut draw) in cases(120) {
+        let question = asked[case as usize % asked.len()];
+        let places: &[&str] = if question == Question::Compare { &["a", "b"] } else { &["a"] };
+        let mut study = drawn(&mut draw, question, places, &TESTS, 2);
+        let mut bounds = Vec::new();
+        for row in &mut study.rows {
+            let ran = row.run.as_mut().filter(|run| run.jobs[0].directions.iter().any(|(_, one)| one.ios > 0));
+            bounds.push(ran.map(|run| watch(&mut draw, run)));
+        }
+        for (row, bound) in study.rows.iter().zip(bounds) {
+            let (Some(run), Some(bound)) = (&row.run, bound) else { continue };
+            let found = by_hand(&run.jobs);
+            let findings = fsdyno_findings::of_run(run);
+            let limit = limits::of_run(run).ok().map(|limit| limit.evidence.to_string());
+            let sentences = findings.iter().map(|finding| finding.cause.clone()).chain(limit);
+            for text in sentences {
+                let said = || format!("case {case}, {question:?}, {} {bound:?}: {text}", row.pattern);
+                if quotes(&text, &found, bound, &said) {
+                    quoted += 1;
                 }
-                for finding in &findings {
-                    let said = || format!("case {case}, {question:?}, {} {bound:?}: {}", row.pattern, finding.cause);
-                    data(finding, &found, &said);
-                    seen.insert(finding.id.clone());
-                }
-                // What was computed here is what people read.
-                let answer = Headline::of(&Study { rows: vec![row.clone()], ..study.clone() });
-                let shown = answer.tests.iter().find_map(|test| test.iops);
-                let is_it = shown.is_none_or(|iops| (iops - found.iops).abs() <= found.iops * 1e-5 + 0.0006);
-                assert!(is_it, "case {case}, {question:?}: {shown:?}, not {}\n{}", found.iops, cells(&study, row));
             }
+            for finding in &findings {
+                let said = || format!("case {case}, {question:?}, {} {bound:?}: {}", row.pattern, finding.cause);
+                data(finding, &found, &said);
+                seen.insert(finding.id.clone());
+            }
+            // What was computed here is what people read.
+            let answer = Headline::of(&Study { rows: vec![row.clone()], ..study.clone() });
+            let shown = answer.tests.iter().find_map(|test| test.iops);
+            let is_it = shown.is_none_or(|iops| (iops - found.iops).abs() <= found.iops * 1e-5 + 0.0006);
+            assert!(is_it, "case {case}, {question:?}: {shown:?}, not {}\n{}", found.iops, cells(&study, row));
         }
     }
     for id in ["throttled", "too-short", "generator-bound"] {

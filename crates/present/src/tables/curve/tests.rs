@@ -1,4 +1,4 @@
-use fsdyno_results::{Latency, Question, Row, Study};
+use fsdyno_results::{Finding, Latency, Question, Row, Severity, Study};
 
 use crate::tables::sweep::tests::{latencies, row, study};
 use crate::tables::text;
@@ -52,6 +52,24 @@ fn kept_up_is_an_observation_of_the_row() {
     };
     assert!(last_line(249).contains(" no "), "83 %: {}", last_line(249));
     assert!(last_line(293).contains(" no ") && last_line(294).contains(" yes "), "{}", last_line(294));
+}
+
+#[test]
+fn an_invalid_load_is_marked_in_the_charts() {
+    let mut study = curve();
+    let page = |study: &Study| crate::sheet::html(std::slice::from_ref(study), &Default::default());
+    let caption = |study: &Study| {
+        let page = page(study);
+        let caption = page.split("Response time under load.").nth(1).and_then(|rest| rest.split("</figure>").next());
+        caption.unwrap_or_else(|| panic!("{page}")).to_owned()
+    };
+    assert!(!text(&study, 200).contains("(invalid: ") && !caption(&study).contains("invalid"));
+    let last = study.rows.last_mut().expect("it has loads");
+    last.findings.push(Finding::new("page-cache", Severity::Invalid, "a cache answered", "look at it"));
+    assert!(text(&study, 200).contains("of the capacity (invalid: 120); o is p50"), "{}", text(&study, 200));
+    assert!(caption(&study).contains("4k random read, 120 % of the capacity"), "{}", caption(&study));
+    let panels = page(&study).matches("badge invalid").count();
+    assert!(panels >= 3, "a row, its panel and the load chart: {panels}");
 }
 
 #[test]
