@@ -236,7 +236,7 @@ fn options(storage: &Storage) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsdyno_results::evidence::{Mount, NfsIdentity, Seen as Fact, ServerIdentity};
+    use fsdyno_results::evidence::{Mount, NfsIdentity, RecordedFact as Fact, ServerIdentity};
 
     /// A rank, and what it sees.
     type RankView = (u32, Node);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fsdyno_job::ReadWrite;
-use fsdyno_results::evidence::{Ledger, LedgerSample, Seen};
+use fsdyno_results::evidence::{Ledger, LedgerSample, RecordedFact};
 use fsdyno_results::{ActiveSpan, ClockOffset, MissingRank, RankRecord, RunRecord};
 
 use crate::clocks::Offset;
@@ -61,16 +61,16 @@ fn add(sample: &mut LedgerSample, other: &Ledger) {
     sum(&mut sample.application.bytes, other.application.bytes);
     sum(&mut sample.application.operations, other.application.operations);
     match (&mut sample.process, &other.process) {
-        (Seen::Value(all), Seen::Value(own)) => {
+        (RecordedFact::Value(all), RecordedFact::Value(own)) => {
             sum(&mut all.call_bytes, own.call_bytes);
             sum(&mut all.storage_bytes, own.storage_bytes);
             all.cpu_ns += own.cpu_ns;
         }
         // A sum without one of them would be too small.
-        (all @ Seen::Value(_), Seen::NotVisible(_)) => all.clone_from(&other.process),
-        (Seen::NotVisible(_), _) => {}
+        (all @ RecordedFact::Value(_), RecordedFact::NotVisible(_)) => all.clone_from(&other.process),
+        (RecordedFact::NotVisible(_), _) => {}
     }
-    if let (Seen::Value(all), Seen::Value(own)) = (&mut sample.cache, &other.cache) {
+    if let (RecordedFact::Value(all), RecordedFact::Value(own)) = (&mut sample.cache, &other.cache) {
         all.cached_bytes += own.cached_bytes;
         all.dirty_bytes = all.dirty_bytes.zip(own.dirty_bytes).map(|(all, own)| all + own);
         all.writeback_bytes = all.writeback_bytes.zip(own.writeback_bytes).map(|(all, own)| all + own);
@@ -130,7 +130,7 @@ mod tests {
         let sample = LedgerSample {
             moment: Moment::End,
             application: moved,
-            devices: Seen::Value(vec![DeviceCounters { done: moved, ..DeviceCounters::default() }]),
+            devices: RecordedFact::Value(vec![DeviceCounters { done: moved, ..DeviceCounters::default() }]),
             ..LedgerSample::default()
         };
         let ledger = Some(Ledger { samples: vec![sample], ..Ledger::default() });

@@ -180,7 +180,7 @@ impl EngineVisitor for Requests {
 #[test]
 fn requests_to_a_server_allocate_nothing() {
     use fsdyno_job::{ObjectDialect, ObjectOptions, Secret};
-    let server = testkit::ObjectServer::start(testkit::Manner::Honest);
+    let server = testkit::ObjectServer::start(testkit::ServerBehaviour::Honest);
     for dialect in [ObjectDialect::WebDav, ObjectDialect::Swift, ObjectDialect::S3] {
         let (key_id, key) = ("id".to_owned(), Secret::new("secret".to_owned()));
         let object = ObjectOptions { host: server.host(), dialect, key_id, key, ..ObjectOptions::default() };

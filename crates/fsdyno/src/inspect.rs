@@ -7,7 +7,7 @@ use clap::Args;
 use fsdyno_guide::Problem;
 use fsdyno_guide::study::check_places;
 use fsdyno_guide::work_directory::type_matches;
-use fsdyno_results::evidence::{Seen, Storage};
+use fsdyno_results::evidence::{RecordedFact, Storage};
 
 use crate::process::VERSION;
 use crate::process::status::UNUSABLE;
@@ -63,14 +63,14 @@ impl Inspect {
 /// Refuses a path that cannot exist, or that is not on the expected filesystem.
 fn check(storage: &Storage, expected: Option<&str>) -> Result<(), Problem> {
     let path = &storage.asked_path;
-    if let (Seen::Value(false), Seen::NotVisible(reason)) = (&storage.exists, &storage.resolved_path) {
+    if let (RecordedFact::Value(false), RecordedFact::NotVisible(reason)) = (&storage.exists, &storage.resolved_path) {
         return Err(Problem::new(format!("`{path}` cannot be a path ({reason})"))
             .with_next("use a file, a directory, a mount point or a block device"));
     }
     let Some(expected) = expected else { return Ok(()) };
     let mount = match &storage.mount {
-        Seen::Value(mount) => mount,
-        Seen::NotVisible(reason) => {
+        RecordedFact::Value(mount) => mount,
+        RecordedFact::NotVisible(reason) => {
             return Err(Problem::new(format!("{path} should be {expected}, but its mount is not visible: {reason}")));
         }
     };
@@ -98,7 +98,7 @@ mod tests {
     fn on(fstype: &str) -> Storage {
         let mount =
             Mount { mount_point: "/mnt".into(), source: "nas:/x".into(), fstype: fstype.into(), ..Mount::default() };
-        Storage { asked_path: "/mnt/x".into(), mount: Seen::Value(mount), ..Storage::default() }
+        Storage { asked_path: "/mnt/x".into(), mount: RecordedFact::Value(mount), ..Storage::default() }
     }
 
     #[test]
@@ -115,12 +115,12 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let storage = Storage {
-            exists: Seen::Value(false),
-            resolved_path: Seen::NotVisible("stat a/b: Not a directory".into()),
+            exists: RecordedFact::Value(false),
+            resolved_path: RecordedFact::NotVisible("stat a/b: Not a directory".into()),
             ..on("ext4")
         };
         assert!(check(&storage, None).unwrap_err().what.contains("Not a directory"));
-        let missing = Storage { resolved_path: Seen::Value("/mnt".into()), ..storage };
+        let missing = Storage { resolved_path: RecordedFact::Value("/mnt".into()), ..storage };
         assert!(check(&missing, None).is_ok());
     }
 }

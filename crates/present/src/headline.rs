@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use crate::summary::Grid;
 
-pub use found::{Case, FindingGroup};
+pub use found::{FindingCase, FindingGroup};
 pub use next::Step;
 pub(crate) use nodes::overlap_of_phases;
 pub use nodes::{NodeFigures, NodesOfTest, Spread};

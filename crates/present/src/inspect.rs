@@ -2,8 +2,8 @@
 
 use fsdyno_results::Host;
 use fsdyno_results::evidence::{
-    BlockDevice, CgroupIdentity, DirectIo, FuseIdentity, Layer, Mount, NfsIdentity, Seen, ServerIdentity, Space,
-    Storage, StorageClass,
+    BlockDevice, CgroupIdentity, DirectIo, FuseIdentity, Layer, Mount, NfsIdentity, RecordedFact, ServerIdentity,
+    Space, Storage, StorageClass,
 };
 use fsdyno_text::quantity;
 use serde_json::json;
@@ -32,7 +32,7 @@ pub fn text(storage: &Storage, host: &Host, columns: usize) -> String {
         about_server(&mut page, server);
     }
     match devices {
-        Seen::Value(devices) => about_devices(&mut page, devices, None),
+        RecordedFact::Value(devices) => about_devices(&mut page, devices, None),
         unseen => {
             page.heading("Devices");
             page.line("devices", &shown(unseen, |_| String::new()));
@@ -50,10 +50,10 @@ pub fn json(storage: &Storage, host: &Host, version: &str) -> String {
 }
 
 /// A value, or the reason why it is not visible.
-fn shown<T>(seen: &Seen<T>, text: impl FnOnce(&T) -> String) -> String {
+fn shown<T>(seen: &RecordedFact<T>, text: impl FnOnce(&T) -> String) -> String {
     match seen {
-        Seen::Value(value) => text(value),
-        Seen::NotVisible(reason) => format!("not visible ({})", reason.trim_start_matches("not visible: ")),
+        RecordedFact::Value(value) => text(value),
+        RecordedFact::NotVisible(reason) => format!("not visible ({})", reason.trim_start_matches("not visible: ")),
     }
 }
 
@@ -91,14 +91,14 @@ fn about_place(page: &mut Page, storage: &Storage) {
     }
     page.line("kind", kind(*class));
     match mount {
-        Seen::Value(Mount { mount_point, source, fstype, options, id: _, device: _, root: _ }) => {
+        RecordedFact::Value(Mount { mount_point, source, fstype, options, id: _, device: _, root: _ }) => {
             page.line("filesystem", fstype);
             page.line("from", source);
             page.line("mounted at", &mount_point.display().to_string());
             // The blank lets lines break between options.
             page.line("options", &options.join(", "));
         }
-        Seen::NotVisible(_) if *class == StorageClass::Device => {}
+        RecordedFact::NotVisible(_) if *class == StorageClass::Device => {}
         unseen => page.line("mounted at", &shown(unseen, |mount| mount.mount_point.display().to_string())),
     }
     for (index, (branch, layer)) in tree(layers).iter().enumerate() {

@@ -19,7 +19,7 @@ pub mod tables;
 pub(crate) use document::list_document;
 pub use document::{document, refusal};
 pub use headline::{
-    Case, Document, FindingGroup, Headline, LatencyMicroseconds, NodeFigures, NodesOfTest, PatternRanking, Ranges,
-    Share, Spread, Step, TestFigures, TimeFigures, Times, TrustLine, VerdictLine,
+    Document, FindingCase, FindingGroup, Headline, LatencyMicroseconds, NodeFigures, NodesOfTest, PatternRanking,
+    Ranges, Share, Spread, Step, TestFigures, TimeFigures, Times, TrustLine, VerdictLine,
 };
 pub use page::Page;

@@ -9,5 +9,5 @@ mod storage;
 pub use layer::{Gap, Image, InMemory, Layer, LayerKind};
 pub use ledger::*;
 pub use mount::{DeviceNumber, Mount, NoDeviceNumber};
-pub use seen::Seen;
+pub use seen::RecordedFact;
 pub use storage::*;

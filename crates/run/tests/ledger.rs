@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fsdyno_results::RunRecord;
-use fsdyno_results::evidence::{FileState, LayerCounters, Ledger, LedgerSample, Moment, Seen};
+use fsdyno_results::evidence::{FileState, LayerCounters, Ledger, LedgerSample, Moment, RecordedFact};
 use fsdyno_run::{Control, Observer};
 
 const MIB: u64 = 1 << 20;
@@ -57,12 +57,14 @@ fn application(ledger: &Ledger, stage: u32) -> LayerCounters {
 fn devices(ledger: &Ledger, stage: u32) -> Result<LayerCounters, String> {
     let (begin, end) = ends(ledger, stage);
     let sum = |sample: &LedgerSample| match &sample.devices {
-        Seen::NotVisible(reason) => Err(reason.clone()),
-        Seen::Value(devices) if devices.is_empty() => Err("no device is behind the build directory".to_owned()),
-        Seen::Value(devices) => Ok(devices.iter().fold(LayerCounters::default(), |sum, device| LayerCounters {
-            bytes: sum.bytes.plus(device.done.bytes),
-            operations: sum.operations.plus(device.done.operations),
-        })),
+        RecordedFact::NotVisible(reason) => Err(reason.clone()),
+        RecordedFact::Value(devices) if devices.is_empty() => Err("no device is behind the build directory".to_owned()),
+        RecordedFact::Value(devices) => {
+            Ok(devices.iter().fold(LayerCounters::default(), |sum, device| LayerCounters {
+                bytes: sum.bytes.plus(device.done.bytes),
+                operations: sum.operations.plus(device.done.operations),
+            }))
+        }
     };
     Ok(since(sum(begin)?, sum(end)?))
 }
@@ -74,7 +76,7 @@ fn written(path: &Path, mib: u64) {
 }
 
 #[track_caller]
-fn file_of<'l>(ledger: &'l Ledger, path: &Path) -> (&'l Seen<FileState>, &'l Seen<FileState>) {
+fn file_of<'l>(ledger: &'l Ledger, path: &Path) -> (&'l RecordedFact<FileState>, &'l RecordedFact<FileState>) {
     let file = ledger.files.iter().find(|file| Path::new(&file.path) == path).expect("the file was looked at");
     (&file.before, &file.after)
 }
@@ -148,7 +150,9 @@ fn a_file_that_was_never_written_says_so() {
     run_words(&reserve);
     let record = run_words(&format!("--name=r --filename={} --rw=read --bs=64k --size=8m", path.display()));
     let (before, after) = file_of(ledger(&record), &path);
-    let (Seen::Value(before), Seen::Value(after)) = (before, after) else { panic!("{before:?} {after:?}") };
+    let (RecordedFact::Value(before), RecordedFact::Value(after)) = (before, after) else {
+        panic!("{before:?} {after:?}")
+    };
     assert_eq!((before.size_bytes, after.size_bytes), (8 * MIB, 8 * MIB));
     match (before.unwritten_bytes, before.allocated_bytes) {
         (None, _) | (_, 0) => eprintln!("skipped: no preallocation, or the filesystem tells nothing of extents"),
@@ -184,8 +188,8 @@ fn what_a_buffered_write_left_in_memory_is_dirty_at_the_end() {
     let left = |record: &RunRecord| {
         let (_, end) = ends(ledger(record), 0);
         let cache = match &end.cache {
-            Seen::Value(cache) => cache,
-            Seen::NotVisible(reason) => return Err(reason.clone()),
+            RecordedFact::Value(cache) => cache,
+            RecordedFact::NotVisible(reason) => return Err(reason.clone()),
         };
         let dirty = cache.dirty_bytes.zip(cache.writeback_bytes).map(|(dirty, writeback)| dirty + writeback);
         dirty.ok_or_else(|| "this kernel does not tell dirty pages".to_owned())

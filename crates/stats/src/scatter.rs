@@ -27,8 +27,8 @@ const QUANTILES: [f64; HISTORY_MAX - HISTORY_MIN + 1] = [2.963, 2.604, 2.433, 2.
 pub enum Scatter {
     /// There is no history, and ±3 % are assumed.
     Assumed,
-    /// Seen in a number of studies, the base among them.
-    Seen {
+    /// RecordedFact in a number of studies, the base among them.
+    RecordedFact {
         /// Number of studies.
         studies: usize,
         /// Standard deviation of the logarithms of their levels. It includes the scatter of rounds.
@@ -43,14 +43,14 @@ impl Scatter {
         let levels: Vec<f64> = studies.iter().rev().filter_map(|rounds| level(rounds)).take(HISTORY_MAX + 1).collect();
         let Some(mean) = mean(&levels).filter(|_| levels.len() > HISTORY_MIN) else { return Scatter::Assumed };
         let squares: f64 = levels.iter().map(|level| (level - mean).powi(2)).sum();
-        Scatter::Seen { studies: levels.len(), deviation: (squares / (levels.len() - 1) as f64).sqrt() }
+        Scatter::RecordedFact { studies: levels.len(), deviation: (squares / (levels.len() - 1) as f64).sqrt() }
     }
 
     /// The deviation on a logarithmic scale.
     pub fn deviation(self) -> f64 {
         match self {
             Scatter::Assumed => ASSUMED,
-            Scatter::Seen { deviation, .. } => deviation,
+            Scatter::RecordedFact { deviation, .. } => deviation,
         }
     }
 
@@ -58,7 +58,7 @@ impl Scatter {
     pub fn reach(self) -> f64 {
         let quantile = match self {
             Scatter::Assumed => DEVIATIONS,
-            Scatter::Seen { studies, .. } => QUANTILES[studies - 1 - HISTORY_MIN],
+            Scatter::RecordedFact { studies, .. } => QUANTILES[studies - 1 - HISTORY_MIN],
         };
         quantile * std::f64::consts::SQRT_2 * self.deviation()
     }
@@ -76,7 +76,7 @@ impl Scatter {
         let reach = self.reach();
         let distance = |within: f64| match self {
             Scatter::Assumed => within.hypot(reach),
-            Scatter::Seen { .. } => within.max(reach),
+            Scatter::RecordedFact { .. } => within.max(reach),
         };
         let (below, above) = (distance((within.value / low).ln()), distance((high / within.value).ln()));
         let interval = Interval { low: within.value * (-below).exp(), high: within.value * above.exp(), confidence };
@@ -105,14 +105,14 @@ mod tests {
     }
 
     fn seen(deviation: f64) -> Scatter {
-        Scatter::Seen { studies: 5, deviation }
+        Scatter::RecordedFact { studies: 5, deviation }
     }
 
     #[test]
     fn hand_computed() {
         // Levels 1, 2, 3 and 4: a mean of 2.5, squares of 2.25, 0.25, 0.25 and 2.25.
         let studies: Vec<Vec<f64>> = (1..=4).map(|power| vec![f64::from(power).exp(); 3]).collect();
-        let Scatter::Seen { studies: 4, deviation } = Scatter::of(&studies) else { panic!("four are enough") };
+        let Scatter::RecordedFact { studies: 4, deviation } = Scatter::of(&studies) else { panic!("four are enough") };
         assert!(about(deviation, (5.0f64 / 3.0).sqrt()), "{deviation}");
         assert_eq!(Scatter::of(&studies[1..]), Scatter::Assumed, "the base and two others");
         // Means of pairs of 0, 1 and 8: 0, 0.5, 1, 4, 4.5, 8.
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(Scatter::of(&studies), Scatter::Assumed, "0 has no logarithm");
         let mut many = vec![vec![100.0]];
         many.extend(vec![vec![1.0]; HISTORY_MAX + 1]);
-        assert_eq!(Scatter::of(&many), Scatter::Seen { studies: HISTORY_MAX + 1, deviation: 0.0 });
+        assert_eq!(Scatter::of(&many), Scatter::RecordedFact { studies: HISTORY_MAX + 1, deviation: 0.0 });
     }
 
     #[test]

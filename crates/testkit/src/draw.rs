@@ -1,6 +1,6 @@
 //! Draws random rounds of tests, reproducibly, for checks that sentences hold for any rounds.
 
-use fsdyno_results::evidence::Seen;
+use fsdyno_results::evidence::RecordedFact;
 use fsdyno_results::{
     DeviceWork, Finding, Histogram, JobError, JobRecord, JobSetup, Latency, Moments, PhaseRecord, Row, RunRecord,
     Severity, TreeRecord, bucket_of,
@@ -195,7 +195,7 @@ impl Draw {
         let scale = self.one_of(&[1, 30, 4000]);
         let mut work = || {
             let requests = [self.below(30) * scale, self.below(30) * scale].into();
-            Seen::Value(DeviceWork {
+            RecordedFact::Value(DeviceWork {
                 requests,
                 bytes: [self.below(1 << 30), self.below(1 << 30)].into(),
                 flushes: None,

@@ -20,7 +20,7 @@ use std::process::Command;
 
 pub use neighbour::Neighbour;
 #[cfg(target_os = "linux")]
-pub use object_server::{Manner, ObjectServer};
+pub use object_server::{ObjectServer, ServerBehaviour};
 pub use place::{Place, Words, names, start};
 pub use ran::RunResult;
 pub use running::{Ends, Running, pause, run_within, wait_until};

@@ -21,7 +21,7 @@ const STACK_BYTES: usize = 1 << 20;
 
 /// What a server does with its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub enum ServerBehaviour {
     /// Keeps what is written, and gives it back.
     Honest,
     /// The same, with bodies in chunks.
@@ -104,7 +104,7 @@ pub struct ObjectServer {
 }
 
 struct Shared {
-    manner: Manner,
+    manner: ServerBehaviour,
     tls: Option<Arc<ServerConfig>>,
     objects: Mutex<BTreeMap<String, Vec<u8>>>,
     uploads: Mutex<Uploads>,
@@ -120,17 +120,17 @@ fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl ObjectServer {
     /// On a free port of this machine.
-    pub fn start(manner: Manner) -> ObjectServer {
+    pub fn start(manner: ServerBehaviour) -> ObjectServer {
         ObjectServer::begin("127.0.0.1:0", manner, None)
     }
 
     /// The same on all addresses of this machine.
-    pub fn start_on_all_addresses(manner: Manner) -> ObjectServer {
+    pub fn start_on_all_addresses(manner: ServerBehaviour) -> ObjectServer {
         ObjectServer::begin("0.0.0.0:0", manner, None)
     }
 
     /// The same with TLS; `folder` has `key.pem` and `certificate.pem`.
-    pub fn start_encrypted(manner: Manner, folder: &Path) -> ObjectServer {
+    pub fn start_encrypted(manner: ServerBehaviour, folder: &Path) -> ObjectServer {
         let certificate = CertificateDer::from_pem_file(folder.join("certificate.pem")).expect("a certificate");
         let key = PrivateKeyDer::from_pem_file(folder.join("key.pem")).expect("a key");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -143,9 +143,9 @@ impl ObjectServer {
         ObjectServer::begin("127.0.0.1:0", manner, Some(Arc::new(config)))
     }
 
-    fn begin(at: &str, manner: Manner, tls: Option<Arc<ServerConfig>>) -> ObjectServer {
+    fn begin(at: &str, manner: ServerBehaviour, tls: Option<Arc<ServerConfig>>) -> ObjectServer {
         let listener = TcpListener::bind(at).expect("a port");
-        if manner == Manner::SmallWindow {
+        if manner == ServerBehaviour::SmallWindow {
             // Its connections have the same.
             fsdyno_os::linux::sockets::set_receive_buffer_bytes(listener.as_fd(), 4 << 10).expect("a size");
         }
@@ -253,7 +253,7 @@ impl<T: Read + Write> Duplex for T {}
 
 impl Shared {
     fn serve(&self, socket: TcpStream) -> std::io::Result<()> {
-        socket.set_nodelay(self.manner != Manner::Nagle)?;
+        socket.set_nodelay(self.manner != ServerBehaviour::Nagle)?;
         match &self.tls {
             None => self.converse(socket),
             Some(config) => {
@@ -303,25 +303,25 @@ impl Shared {
     /// Whether the connection goes on.
     fn answer(&self, head: &str, body: Vec<u8>, to: &mut impl Write) -> std::io::Result<bool> {
         match self.manner {
-            Manner::Status(status, body) => write_answer(to, status, body.as_bytes(), false)?,
-            Manner::EndlessHead => {
+            ServerBehaviour::Status(status, body) => write_answer(to, status, body.as_bytes(), false)?,
+            ServerBehaviour::EndlessHead => {
                 to.write_all(b"HTTP/1.1 200 OK\r\n")?;
                 while !self.over.load(Ordering::Relaxed) {
                     to.write_all(b"X-Pad: 0123456789\r\n")?;
                 }
             }
-            Manner::ClaimsMore(bytes) => {
+            ServerBehaviour::ClaimsMore(bytes) => {
                 let length = length_asked(head) + bytes;
                 write!(to, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n0123")?;
                 return Ok(false);
             }
-            Manner::OtherLength(length) => write_answer(to, 200, &vec![0; length], false)?,
-            Manner::SlowPages if !head.contains("list-type=") => {
+            ServerBehaviour::OtherLength(length) => write_answer(to, 200, &vec![0; length], false)?,
+            ServerBehaviour::SlowPages if !head.contains("list-type=") => {
                 let (status, body) = self.keeps(head, body);
                 write_answer(to, status, &body, false)?;
             }
-            Manner::SlowBytes | Manner::SlowPages => {
-                let length = if self.manner == Manner::SlowPages { 1 << 20 } else { length_asked(head) };
+            ServerBehaviour::SlowBytes | ServerBehaviour::SlowPages => {
+                let length = if self.manner == ServerBehaviour::SlowPages { 1 << 20 } else { length_asked(head) };
                 for byte in format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").bytes().cycle() {
                     if self.over.load(Ordering::Relaxed) {
                         break;
@@ -331,18 +331,18 @@ impl Shared {
                     fsdyno_os::clock::sleep(Duration::from_millis(20));
                 }
             }
-            Manner::Silent => {
+            ServerBehaviour::Silent => {
                 while !self.over.load(Ordering::Relaxed) {
                     fsdyno_os::clock::sleep(Duration::from_millis(20));
                 }
             }
-            Manner::ClosesAtOnce => return Ok(false),
-            Manner::OtherProtocol => to.write_all(b"220 mail.example.com ESMTP\r\n\r\n")?,
-            Manner::Redirects => {
+            ServerBehaviour::ClosesAtOnce => return Ok(false),
+            ServerBehaviour::OtherProtocol => to.write_all(b"220 mail.example.com ESMTP\r\n\r\n")?,
+            ServerBehaviour::Redirects => {
                 let path = head.split(' ').nth(1).unwrap_or("/");
                 write!(to, "HTTP/1.1 307 Temporary Redirect\r\nLocation: {path}\r\nContent-Length: 0\r\n\r\n")?;
             }
-            Manner::EndlessError => {
+            ServerBehaviour::EndlessError => {
                 to.write_all(b"HTTP/1.1 500 Oops\r\n\r\n")?;
                 while !self.over.load(Ordering::Relaxed) {
                     to.write_all(&[b'x'; 4096])?;
@@ -358,10 +358,10 @@ impl Shared {
         let written = if head.starts_with("PUT ") { tag_of(&body) } else { String::new() };
         let (status, body) = self.keeps(head, body);
         let requests = || locked(&self.heads).len();
-        if let Manner::WarmsUp(slow) = self.manner {
+        if let ServerBehaviour::WarmsUp(slow) = self.manner {
             fsdyno_os::clock::sleep(Duration::from_millis(if requests() <= slow { 100 } else { 5 }));
         }
-        if let Manner::WantsFewer(each) = self.manner
+        if let ServerBehaviour::WantsFewer(each) = self.manner
             && requests().is_multiple_of(each)
         {
             write_answer(to, 503, b"<Error><Code>SlowDown</Code></Error>", false)?;
@@ -370,25 +370,26 @@ impl Shared {
         if head.starts_with("HEAD ") {
             let tag = tag_of(&body);
             write!(to, "HTTP/1.1 {status} Word\r\n{tag}Content-Length: {}\r\n\r\n", body.len())?;
-            return Ok(self.manner != Manner::ClosesBehindAnswers);
+            return Ok(self.manner != ServerBehaviour::ClosesBehindAnswers);
         }
-        if status == 200 && self.manner == Manner::Honest && !written.is_empty() && body.is_empty() {
+        if status == 200 && self.manner == ServerBehaviour::Honest && !written.is_empty() && body.is_empty() {
             write!(to, "HTTP/1.1 200 Word\r\n{written}Content-Length: 0\r\n\r\n")?;
             return Ok(true);
         }
-        if self.manner == Manner::Interim {
+        if self.manner == ServerBehaviour::Interim {
             to.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
         }
-        if let Manner::HeadFirst(_) | Manner::Nagle = self.manner {
+        if let ServerBehaviour::HeadFirst(_) | ServerBehaviour::Nagle = self.manner {
             write!(to, "HTTP/1.1 {status} Word\r\nContent-Length: {}\r\n\r\n", body.len())?;
-            if let Manner::HeadFirst(pause_ms) = self.manner {
+            if let ServerBehaviour::HeadFirst(pause_ms) = self.manner {
                 fsdyno_os::clock::sleep(Duration::from_millis(pause_ms));
             }
             to.write_all(&body)?;
             return Ok(true);
         }
-        if let Manner::OldClock | Manner::Dated(_) = self.manner {
-            let date = if let Manner::Dated(date) = self.manner { date } else { "Sun, 06 Nov 1994 08:49:37 GMT" };
+        if let ServerBehaviour::OldClock | ServerBehaviour::Dated(_) = self.manner {
+            let date =
+                if let ServerBehaviour::Dated(date) = self.manner { date } else { "Sun, 06 Nov 1994 08:49:37 GMT" };
             write!(
                 to,
                 "HTTP/1.1 {status} Word\r\nDate: {date}\r\nServer: old\r\nContent-Length: {}\r\n\r\n",
@@ -397,37 +398,37 @@ impl Shared {
             to.write_all(&body)?;
             return Ok(true);
         }
-        write_answer(to, status, &body, self.manner == Manner::Chunked)?;
-        Ok(self.manner != Manner::ClosesBehindAnswers)
+        write_answer(to, status, &body, self.manner == ServerBehaviour::Chunked)?;
+        Ok(self.manner != ServerBehaviour::ClosesBehindAnswers)
     }
 
     /// Does what an honest server does: status and body.
     fn keeps(&self, head: &str, body: Vec<u8>) -> (u16, Vec<u8>) {
         let mut words = head.split(' ');
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-        let careless = self.manner == Manner::Careless;
+        let careless = self.manner == ServerBehaviour::Careless;
         let target = if careless { target.replace("max-keys=1", "max-keys=9") } else { target.to_owned() };
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let mut objects = locked(&self.objects);
         let is_of_upload = query.contains("uploadId=") || query.ends_with("uploads=");
-        if is_of_upload && (self.manner != Manner::Tacit || method != "GET") {
-            let fails = self.manner == Manner::CompletesBadly;
+        if is_of_upload && (self.manner != ServerBehaviour::Tacit || method != "GET") {
+            let fails = self.manner == ServerBehaviour::CompletesBadly;
             return locked(&self.uploads).answer((method, path, query), body, &mut objects, fails);
         }
         if !query.is_empty() {
-            return if self.manner == Manner::Tacit {
+            return if self.manner == ServerBehaviour::Tacit {
                 (403, b"<Error><Code>AccessDenied</Code></Error>".to_vec())
             } else {
                 let document = match self.manner {
-                    Manner::EndlessPages if query.contains("list-type=") => object_list::page_with_next(query),
-                    Manner::Locks if query.starts_with("object-lock") => {
+                    ServerBehaviour::EndlessPages if query.contains("list-type=") => object_list::page_with_next(query),
+                    ServerBehaviour::Locks if query.starts_with("object-lock") => {
                         "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled></ObjectLockConfiguration>"
                             .to_owned()
                     }
                     manner => {
                         let versions = match manner {
-                            Manner::Versioned => "<Status>Enabled</Status>",
-                            Manner::Suspended => "<Status>Suspended</Status>",
+                            ServerBehaviour::Versioned => "<Status>Enabled</Status>",
+                            ServerBehaviour::Suspended => "<Status>Suspended</Status>",
                             _ => "",
                         };
                         object_list::about_bucket(&objects, path, query, versions)
@@ -438,7 +439,7 @@ impl Shared {
         }
         let path = path.to_owned();
         match (method, objects.get(&path)) {
-            ("PUT", _) if self.manner == Manner::KeepsMarkersAlone && !path.ends_with("/.fsdyno-work") => {
+            ("PUT", _) if self.manner == ServerBehaviour::KeepsMarkersAlone && !path.ends_with("/.fsdyno-work") => {
                 (503, b"<Error><Code>SlowDown</Code></Error>".to_vec())
             }
             // The platform of a machine answers this request.

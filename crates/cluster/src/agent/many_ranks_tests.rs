@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fsdyno_guide::smallfiles::NodeRole;
-use fsdyno_results::evidence::{Ledger, LedgerSample, Moment, Mount, Seen as Fact, Storage};
+use fsdyno_results::evidence::{Ledger, LedgerSample, Moment, Mount, RecordedFact as Fact, Storage};
 use fsdyno_results::{ActiveSpan, Histogram, JobRecord, JobSetup, Latency, Node, RankRecord, RunRecord, Samples};
 
 use super::heartbeat::Heartbeat;

@@ -191,7 +191,7 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use fsdyno_results::evidence::Seen;
+    use fsdyno_results::evidence::RecordedFact;
     use fsdyno_results::{DeviceWork, PhaseRecord, StorageTraffic, TreeRecord};
 
     use super::*;
@@ -203,7 +203,7 @@ mod tests {
     fn found(own: u64, device: u64, group: Option<u64>, before: u64) -> bool {
         let write = |mib: u64| ReadWrite { read: 0, write: mib * MIB };
         let during = StorageTraffic {
-            devices: Seen::Value(DeviceWork { bytes: write(device), ..DeviceWork::default() }),
+            devices: RecordedFact::Value(DeviceWork { bytes: write(device), ..DeviceWork::default() }),
             group: group.map(write),
             ..StorageTraffic::default()
         };

@@ -1,6 +1,6 @@
 //! T33: no counter shows whether requests reached the storage.
 
-use fsdyno_results::evidence::{Layer, Seen, StorageClass};
+use fsdyno_results::evidence::{Layer, RecordedFact, StorageClass};
 use fsdyno_results::{Finding, ReadWrite, Severity};
 
 use super::too_short::is_too_short;
@@ -126,7 +126,10 @@ fn reason(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer
         Some(StorageClass::Network) => flow.end.wire.reason(),
         Some(_) => flow.end.devices.reason(),
     };
-    let none =
-        if matches!(flow.end.devices, Seen::Value(_)) { "no device is known below it" } else { "no counter covers it" };
+    let none = if matches!(flow.end.devices, RecordedFact::Value(_)) {
+        "no device is known below it"
+    } else {
+        "no counter covers it"
+    };
     layer.unwrap_or(none).to_owned()
 }

@@ -1,7 +1,7 @@
 //! Checks that judging any record does not panic.
 
 use fsdyno_results::RunRecord;
-use fsdyno_results::evidence::{FileState, Seen, WireCounters};
+use fsdyno_results::evidence::{FileState, RecordedFact, WireCounters};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ fn full() -> RunRecord {
     let mut record = on_disk(jobs);
     look(&mut record, 0, [8 * GIB, 0], [GIB, 0]);
     look(&mut record, 1, [0, 4 * GIB], [0, MIB]);
-    last(&mut record).wire = Seen::Value(WireCounters::default());
+    last(&mut record).wire = RecordedFact::Value(WireCounters::default());
     let state =
         FileState { size_bytes: GIB, written_bytes: Some(MIB), encoded_bytes: Some(MIB), ..FileState::default() };
     file(&mut record, "/data/job", state);

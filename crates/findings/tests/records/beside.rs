@@ -12,7 +12,7 @@ const NEIGHBOURS: [[u64; 2]; 3] = [[6 * GIB, 0], [0, 6 * GIB], [6 * GIB, 6 * GIB
 /// Sets the counters: the jobs moved `application`, the storage `own` for them, and `others` for the neighbour.
 fn beside(record: &mut RunRecord, application: [u64; 2], own: [u64; 2], others: [u64; 2]) {
     look(record, 0, application, [own[0] + others[0], own[1] + others[1]]);
-    if let Seen::Value(process) = &mut last(record).process {
+    if let RecordedFact::Value(process) = &mut last(record).process {
         process.storage_bytes = [own[0], application[1]].into();
     }
 }
@@ -82,10 +82,10 @@ fn where_the_device_alone_counts_it_is_not_visible() {
         record
     };
     let changes: [fn(&mut RunRecord); 3] = [
-        |record| last(record).process = Seen::NotVisible("no /proc/self/io".into()),
+        |record| last(record).process = RecordedFact::NotVisible("no /proc/self/io".into()),
         |record| record.nodes[0].host.kernel = Some("Linux 5.10.0-30-amd64".into()),
         |record| {
-            if let Seen::Value(mount) = &mut record.nodes[0].storages[0].mount {
+            if let RecordedFact::Value(mount) = &mut record.nodes[0].storages[0].mount {
                 mount.fstype = "zfs".into();
             }
         },
@@ -116,7 +116,7 @@ fn the_run_s_own_control_group_tells_what_arrived() {
         beside(&mut record, [0, 4 * GIB], [0, own], [0, others]);
         for sample in &mut record.nodes[0].ledger.as_mut().unwrap().samples {
             // As on an overlay, whose files have no pages of their own.
-            sample.cache = Seen::NotVisible("an overlay".into());
+            sample.cache = RecordedFact::NotVisible("an overlay".into());
             let bytes = if sample.moment == Moment::End { group } else { group.and(Some(0)) };
             sample.group = bytes.map(|bytes| [0, bytes].into());
         }
@@ -138,7 +138,7 @@ fn writes_beside_a_writer() {
         job.plan.end_sync = end_sync;
         let mut record = on_disk(vec![job]);
         beside(&mut record, [0, 4 * GIB], [0, 4 * GIB], [0, 12 * GIB]);
-        if let Seen::Value(cache) = &mut last(&mut record).cache {
+        if let RecordedFact::Value(cache) = &mut last(&mut record).cache {
             cache.dirty_bytes = Some(dirty);
         }
         record
@@ -171,7 +171,7 @@ fn on_an_image(job: JobRecord, direct_image: bool, disk: [u64; 2], pages: Option
         let done = LayerCounters { bytes: disk.map(|bytes| bytes * share).into(), ..LayerCounters::default() };
         let place = DevicePlace::BelowFile;
         sample.stacked_devices = vec![DeviceCounters { name: "sda".into(), place, done, ..DeviceCounters::default() }];
-        if let Seen::Value(devices) = &mut sample.devices {
+        if let RecordedFact::Value(devices) = &mut sample.devices {
             devices[0].image = pages.map(|pages| pages[share as usize]);
         }
     }
@@ -207,7 +207,7 @@ fn an_image_beside_users_of_the_loop_device() {
     let read = |own: u64, others: u64, cached: u64| {
         let mut record = on_an_image(direct(reader("job")), false, [cached, 0], Some([pages(0, 0), pages(cached, 0)]));
         vda(&mut record).done.bytes = [own + others, 0].into();
-        if let Seen::Value(process) = &mut last(&mut record).process {
+        if let RecordedFact::Value(process) = &mut last(&mut record).process {
             process.storage_bytes.read = own;
         }
         but_for_the_neighbour(&record)
@@ -226,7 +226,7 @@ fn pages_that_users_of_the_same_file_brought() {
     let read = |others: [u64; 2], dirty: u64| {
         let mut record = on_disk(vec![direct(reader("job"))]);
         beside(&mut record, [4 * GIB, 0], [4 * GIB, 0], others);
-        if let Seen::Value(cache) = &mut last(&mut record).cache {
+        if let RecordedFact::Value(cache) = &mut last(&mut record).cache {
             (cache.cached_bytes, cache.dirty_bytes) = (4 * GIB, Some(dirty));
         }
         but_for_the_neighbour(&record)

@@ -1,6 +1,6 @@
 //! Tests the comparison of nodes: missing, apart, slow, fast by a cache, limited by themselves, mounted differently.
 
-use fsdyno_results::evidence::{Seen, ServerIdentity, StorageClass, WireCounters};
+use fsdyno_results::evidence::{RecordedFact, ServerIdentity, StorageClass, WireCounters};
 use fsdyno_results::{ActiveSpan, ClockOffset, Finding, MissingRank, RankRecord, ReadWrite, RunRecord, Severity};
 
 use crate::scene::*;
@@ -134,15 +134,15 @@ fn client(name: &str, megabytes_per_s: u64, busy: u64) -> RunRecord {
     record.nodes[0].name = name.into();
     record.nodes[0].storages[0].server = Some(ServerIdentity {
         address: "10.0.0.1:2049".into(),
-        connect_ns: Seen::NotVisible("test".into()),
-        interface: Seen::Value("eth0".into()),
-        link_bits_per_s: Seen::Value(8_000_000_000),
+        connect_ns: RecordedFact::NotVisible("test".into()),
+        interface: RecordedFact::Value("eth0".into()),
+        link_bits_per_s: RecordedFact::Value(8_000_000_000),
     });
     look(&mut record, 0, [4 * GIB, 0], [0, 0]);
     let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
     for (sample, share) in samples.iter_mut().zip([0, 1]) {
         let bytes = ReadWrite { read: share * megabytes_per_s * 10_000_000, write: 0 };
-        sample.wire = Seen::Value(WireCounters { bytes, exclusive: true, ..WireCounters::default() });
+        sample.wire = RecordedFact::Value(WireCounters { bytes, exclusive: true, ..WireCounters::default() });
         (sample.system.busy_ms, sample.system.total_ms) = (Some(share * busy * 800), Some(share * 80_000));
     }
     let job = &mut record.jobs[0];
@@ -186,7 +186,7 @@ fn a_mount_with_other_options_is_named() {
     let mounted = |name: &str, options: &[&str], source: &str| {
         let mut record = client(name, 100, 10);
         let storage = &mut record.nodes[0].storages[0];
-        let Seen::Value(mount) = &mut storage.mount else { panic!("it has a mount") };
+        let RecordedFact::Value(mount) = &mut storage.mount else { panic!("it has a mount") };
         mount.options = options.iter().map(|option| (*option).to_owned()).collect();
         mount.source = source.into();
         record

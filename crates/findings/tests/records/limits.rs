@@ -17,9 +17,9 @@ fn reads(link_bits_per_s: Option<u64>, latency_ms: u64, queue_ms: u64, round_tri
     job.directions.read.ios = 1_000;
     job.directions.read.lat.moments = same(latency_ms * MS);
     let mut record = share(StorageClass::Network, link_bits_per_s, job);
-    record.nodes[0].storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(MS / 5);
+    record.nodes[0].storages[0].server.as_mut().unwrap().connect_ns = RecordedFact::Value(MS / 5);
     crossed(&mut record, [64 * MIB, 0], [64 * MIB, 0]);
-    if let Seen::Value(counters) = &mut last(&mut record).wire {
+    if let RecordedFact::Value(counters) = &mut last(&mut record).wire {
         counters.nfs_operations = vec![NfsOperation {
             name: "READ".into(),
             operations: 1_000,
@@ -106,7 +106,7 @@ fn a_limit_of_the_control_group_goes_before_the_layers_below() {
     };
     let mut record = run();
     let group = |record: &mut RunRecord, limit: &str| {
-        record.nodes[0].storages[0].cgroup.io = Seen::Value(vec![limit.into()]);
+        record.nodes[0].storages[0].cgroup.io = RecordedFact::Value(vec![limit.into()]);
     };
     group(&mut record, "vda (254:0) riops=104000");
     let limit = of_run(&record).unwrap();
@@ -132,12 +132,13 @@ fn a_limit_of_the_control_group_goes_before_the_layers_below() {
     assert_ne!(limiter(&record), Some(Limiter::IoThrottle));
     vda(&mut record).done.bytes.read /= 2;
     vda(&mut record).done.operations.read /= 3;
-    record.nodes[0].ledger.as_mut().unwrap().io_limits_after = Seen::Value(vec!["vda (254:0) rbps=421000000".into()]);
+    record.nodes[0].ledger.as_mut().unwrap().io_limits_after =
+        RecordedFact::Value(vec!["vda (254:0) rbps=421000000".into()]);
     assert_eq!(limiter(&record), Some(Limiter::Device), "the rate did not fall to it");
 
     let mut held = busy(run(), 100);
     assert_eq!(limiter(&held), Some(Limiter::Device));
-    held.nodes[0].storages[0].cgroup.cpus = Seen::Value(Some(0.2));
+    held.nodes[0].storages[0].cgroup.cpus = RecordedFact::Value(Some(0.2));
     held.nodes[0].ledger.as_mut().unwrap().samples[0].system.throttled_us = Some(0);
     last(&mut held).system.throttled_us = Some(400_000);
     assert_eq!(limiter(&held), Some(Limiter::Device), "4 % of the time");
@@ -156,7 +157,7 @@ fn a_memory_limit_that_evicts_the_file() {
         let mut record = on_disk(vec![reader("job")]);
         look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
         record.jobs[0].plan.span_bytes = Some(span);
-        record.nodes[0].storages[0].cgroup.memory_bytes = Seen::Value(Some(256 * MIB));
+        record.nodes[0].storages[0].cgroup.memory_bytes = RecordedFact::Value(Some(256 * MIB));
         let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
         (samples[0].system.memory_limit_hits, samples[1].system.memory_limit_hits) = (Some(3), Some(3 + hits));
         record
@@ -181,7 +182,7 @@ fn what_limits_requests_to_a_server() {
     assert_eq!(limiter(&reads(GIGABIT, 40, 0, 40)), Some(Limiter::Server));
     assert_eq!(limiter(&reads(None, 40, 0, 40)), Some(Limiter::ServerOrLink), "who knows what the link can carry");
     let mut idle = reads(None, 40, 0, 40);
-    if let Seen::Value(counters) = &mut last(&mut idle).wire {
+    if let RecordedFact::Value(counters) = &mut last(&mut idle).wire {
         counters.bytes = [MIB, 0].into();
     }
     assert_eq!(limiter(&idle), Some(Limiter::Server), "no link is that slow");
@@ -191,7 +192,7 @@ fn what_limits_requests_to_a_server() {
     assert_eq!(limiter(&starved), Some(Limiter::ClientProcessor));
 
     let mut far = reads(GIGABIT, 3, 0, 3);
-    far.nodes[0].storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(2 * MS);
+    far.nodes[0].storages[0].server.as_mut().unwrap().connect_ns = RecordedFact::Value(2 * MS);
     assert_eq!(limiter(&far), Some(Limiter::RoundTrip));
     let evidence = of_run(&far).unwrap().evidence.to_string();
     assert_eq!(
@@ -214,7 +215,7 @@ fn a_slow_disk_shows_in_the_commits_of_writes() {
         ..NfsOperation::default()
     };
     let mut with = |operations: Vec<NfsOperation>| {
-        if let Seen::Value(counters) = &mut last(&mut record).wire {
+        if let RecordedFact::Value(counters) = &mut last(&mut record).wire {
             (counters.bytes, counters.nfs_operations) = ([0, 64 * MIB].into(), operations);
         }
         of_run(&record).unwrap()
@@ -236,7 +237,7 @@ fn a_few_requests_that_the_mount_timed_are_enough() {
         let mut record = reads(GIGABIT, 160, 0, 160);
         record.jobs[0].directions.read.ios = ios;
         record.jobs[0].directions.read.bytes = ios * 4096;
-        if let Seen::Value(counters) = &mut last(&mut record).wire {
+        if let RecordedFact::Value(counters) = &mut last(&mut record).wire {
             counters.nfs_operations[0].operations = ios;
         }
         record
@@ -296,7 +297,7 @@ fn a_pace_of_the_job_is_its_limit_where_it_was_kept() {
 #[test]
 fn a_queue_is_the_clients_own_only_before_a_quick_way() {
     let mut quick = reads(GIGABIT, 12, 10, 1);
-    quick.nodes[0].storages[0].server.as_mut().unwrap().connect_ns = Seen::Value(MS);
+    quick.nodes[0].storages[0].server.as_mut().unwrap().connect_ns = RecordedFact::Value(MS);
     assert_eq!(limiter(&quick), Some(Limiter::ClientQueue));
     assert_eq!(limiter(&reads(GIGABIT, 1_000, 800, 200)), Some(Limiter::Server), "it waits for what takes 200 ms each");
 }

@@ -3,7 +3,7 @@
 use fsdyno_results::Access;
 use fsdyno_results::ClockFacts;
 use fsdyno_results::Severity;
-use fsdyno_results::evidence::{FuseIdentity, MachineEvidence, Seen, StorageClass, WireCounters};
+use fsdyno_results::evidence::{FuseIdentity, MachineEvidence, RecordedFact, StorageClass, WireCounters};
 
 use crate::scene::*;
 
@@ -48,7 +48,7 @@ fn no_processor_to_run_on() {
     let end = &mut last(&mut throttled).system;
     (end.busy_ms, end.throttled_count) = (Some(20_000), Some(9));
     throttled.jobs[0].run_queue_wait_ns = Some(10_000_000_000);
-    throttled.nodes[0].storages[0].cgroup.cpus = Seen::Value(Some(0.2));
+    throttled.nodes[0].storages[0].cgroup.cpus = RecordedFact::Value(Some(0.2));
     last(&mut throttled).system.throttled_us = Some(600_000);
     let cause = one(&throttled, "cpu-starved").cause;
     assert!(cause.contains("the control group throttled the run 6 % of the time"), "{cause}");
@@ -83,8 +83,8 @@ fn who_had_the_processors() {
                 daemon_cpu_ns: daemon_ns.map(|ns| share * ns),
                 ..WireCounters::default()
             };
-            sample.wire = Seen::Value(wire);
-            if let Seen::Value(process) = &mut sample.process {
+            sample.wire = RecordedFact::Value(wire);
+            if let RecordedFact::Value(process) = &mut sample.process {
                 process.cpu_ns = share * process_ns;
             }
         }
@@ -112,9 +112,9 @@ fn who_had_the_processors() {
     (short.jobs[0].job_runtime_ms, last(&mut short).at_ms) = (250, 250);
     let system = &mut last(&mut short).system;
     (system.busy_ms, system.total_ms) = (Some(600), Some(600));
-    let Seen::Value(process) = &mut last(&mut short).process else { panic!("visible") };
+    let RecordedFact::Value(process) = &mut last(&mut short).process else { panic!("visible") };
     process.cpu_ns = S / 50;
-    last(&mut short).wire = Seen::default();
+    last(&mut short).wire = RecordedFact::default();
     let cause = one(&short, "cpu-starved").cause;
     assert!(cause.ends_with("other processes and the kernel used 1.9 of 2 CPUs"), "{cause}");
     short.nodes[0].host.cpus = None;
@@ -169,7 +169,7 @@ fn processors_that_save_power() {
 fn a_limit_that_was_reached() {
     let limited = |limit: &str| {
         let mut record = on_disk(vec![direct(reader("job"))]);
-        record.nodes[0].storages[0].cgroup.io = Seen::Value(vec![limit.into()]);
+        record.nodes[0].storages[0].cgroup.io = RecordedFact::Value(vec![limit.into()]);
         found(&record)
     };
     // 429 MB/s were reached.
@@ -196,9 +196,11 @@ fn others_on_the_device() {
 
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-    record.nodes[0].ledger.as_mut().unwrap().machine.foreign_bytes_per_s = Seen::Value([80.0 * MIB as f64, 0.0].into());
+    record.nodes[0].ledger.as_mut().unwrap().machine.foreign_bytes_per_s =
+        RecordedFact::Value([80.0 * MIB as f64, 0.0].into());
     assert_eq!(found(&record), caution("foreign-load"));
-    record.nodes[0].ledger.as_mut().unwrap().machine.foreign_bytes_per_s = Seen::Value([10.0 * MIB as f64, 0.0].into());
+    record.nodes[0].ledger.as_mut().unwrap().machine.foreign_bytes_per_s =
+        RecordedFact::Value([10.0 * MIB as f64, 0.0].into());
     assert_eq!(fsdyno_findings::of_run(&record), []);
 }
 

@@ -1,7 +1,7 @@
 //! Tests files that are in memory, all or some of them.
 
 use fsdyno_results::FilesPart;
-use fsdyno_results::evidence::{Layer, LayerKind, Seen, Storage, StorageClass};
+use fsdyno_results::evidence::{Layer, LayerKind, RecordedFact, Storage, StorageClass};
 
 use crate::scene::*;
 
@@ -78,18 +78,18 @@ fn two_disks_deliver_together() {
     job.plan.parts = vec![part(0, 1, 2 * GIB), part(1, 1, 2 * GIB)];
     let mut record = on_disk(vec![job]);
     let mut other = disk_storage();
-    if let Seen::Value(devices) = &mut other.devices {
+    if let RecordedFact::Value(devices) = &mut other.devices {
         devices[0].name = "sdb".into();
     }
     record.nodes[0].storages.push(other);
     look(&mut record, 0, [4 * GIB, 0], [2 * GIB, 0]);
     for (sample, read) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([0, 2 * GIB]) {
-        let Seen::Value(devices) = &mut sample.devices else { panic!() };
+        let RecordedFact::Value(devices) = &mut sample.devices else { panic!() };
         let mut sdb = devices[0].clone();
         sdb.name = "sdb".into();
         sdb.done.bytes = [read, 0].into();
         devices.push(sdb);
-        if let Seen::Value(process) = &mut sample.process {
+        if let RecordedFact::Value(process) = &mut sample.process {
             process.storage_bytes.read *= 2;
         }
     }

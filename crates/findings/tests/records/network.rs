@@ -9,8 +9,8 @@ pub(crate) fn share(class: StorageClass, link_bits_per_s: Option<u64>, job: fsdy
     let mut record = on(class, vec![job]);
     record.nodes[0].storages[0].server = Some(ServerIdentity {
         address: "192.0.2.1:2049".into(),
-        interface: Seen::Value("eth0".into()),
-        link_bits_per_s: link_bits_per_s.map_or(Seen::NotVisible("speed is -1".into()), Seen::Value),
+        interface: RecordedFact::Value("eth0".into()),
+        link_bits_per_s: link_bits_per_s.map_or(RecordedFact::NotVisible("speed is -1".into()), RecordedFact::Value),
         ..ServerIdentity::default()
     });
     record
@@ -21,11 +21,14 @@ pub(crate) fn crossed(record: &mut RunRecord, application: [u64; 2], wire: [u64;
     look(record, 0, application, [0, 0]);
     let ledger = record.nodes[0].ledger.as_mut().unwrap();
     for sample in &mut ledger.samples {
-        sample.devices = Seen::Value(Vec::new());
-        sample.wire =
-            Seen::Value(WireCounters { witness: "nfs mountstats".into(), exclusive: true, ..WireCounters::default() });
+        sample.devices = RecordedFact::Value(Vec::new());
+        sample.wire = RecordedFact::Value(WireCounters {
+            witness: "nfs mountstats".into(),
+            exclusive: true,
+            ..WireCounters::default()
+        });
     }
-    if let Seen::Value(counters) = &mut last(record).wire {
+    if let RecordedFact::Value(counters) = &mut last(record).wire {
         counters.bytes = wire.into();
     }
 }
@@ -55,7 +58,7 @@ fn stat_calls_of_an_engine() {
         crossed(&mut record, [0, 0], [0, 0]);
         let operation = NfsOperation { name: "GETATTR".into(), ..NfsOperation::default() };
         for (sample, operations) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([7, 7 + requests]) {
-            let Seen::Value(wire) = &mut sample.wire else { unreachable!() };
+            let RecordedFact::Value(wire) = &mut sample.wire else { unreachable!() };
             wire.nfs_asked_bytes = Some([0, 0].into());
             wire.nfs_operations = vec![NfsOperation { operations, ..operation.clone() }];
             wire.nfs_operations.retain(|operation| operation.operations > 7);
@@ -122,14 +125,14 @@ fn a_fuse_daemons_cache() {
     let next = |record: &RunRecord| one(record, "fuse-cache").next;
     let mount =
         fsdyno_results::evidence::Mount { mount_point: "/mnt/s3".into(), ..fsdyno_results::evidence::Mount::default() };
-    record.nodes[0].storages[0].mount = Seen::Value(mount);
+    record.nodes[0].storages[0].mount = RecordedFact::Value(mount);
     assert!(next(&record).starts_with("unmount /mnt/s3 and mount it by s3fs without the option use_cache, or "));
     let mut unnamed = record.clone();
     unnamed.nodes[0].storages[0].fuse.as_mut().unwrap().cache = Some("kernel_cache".into());
     assert!(next(&unnamed).ends_with("or more data than it can cache (--size)"), "{}", next(&unnamed));
 
     let mut honest = record.clone();
-    if let Seen::Value(counters) = &mut last(&mut honest).wire {
+    if let RecordedFact::Value(counters) = &mut last(&mut honest).wire {
         counters.bytes = [4 * GIB, 0].into();
     }
     assert_eq!(found(&honest), []);
@@ -139,9 +142,9 @@ fn a_fuse_daemons_cache() {
     let connected = |record: &mut RunRecord, bytes: [u64; 2], closed: u64| {
         record.nodes[0].storages[0].fuse.as_mut().unwrap().url = Some("http://192.0.2.1:9000".into());
         for (sample, bytes) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([[0, 0], bytes]) {
-            let Seen::Value(wire) = &mut sample.wire else { panic!("a wire") };
+            let RecordedFact::Value(wire) = &mut sample.wire else { panic!("a wire") };
             let closed = if bytes == [0, 0] { 0 } else { closed };
-            wire.daemon_sockets = Seen::Value(SocketCounters { bytes: bytes.into(), open: 2, closed });
+            wire.daemon_sockets = RecordedFact::Value(SocketCounters { bytes: bytes.into(), open: 2, closed });
         }
     };
     connected(&mut shared, [MIB, 1], 0);
@@ -162,11 +165,11 @@ fn local(job: fsdyno_results::JobRecord, application: [u64; 2], daemon: Option<[
     record.nodes[0].storages[0].fuse = Some(FuseIdentity { kind: Some("bindfs".into()), ..FuseIdentity::default() });
     crossed(&mut record, application, [0, 0]);
     for (sample, share) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([0, 1]) {
-        let Seen::Value(wire) = &mut sample.wire else { panic!("a wire") };
+        let RecordedFact::Value(wire) = &mut sample.wire else { panic!("a wire") };
         wire.exclusive = false;
         wire.witness = "interfaces eth0, lo".into();
         wire.daemon_storage_bytes = daemon.map(|bytes| bytes.map(|bytes| bytes * share).into());
-        wire.daemon_sockets = Seen::Value(SocketCounters::default());
+        wire.daemon_sockets = RecordedFact::Value(SocketCounters::default());
         wire.daemon_helpers = Some(DaemonHelpers { complete: true, ..DaemonHelpers::default() });
     }
     record
@@ -179,7 +182,7 @@ fn over_a_device(mut record: RunRecord, bytes: [u64; 2]) -> RunRecord {
     for (sample, share) in samples.iter_mut().zip([0, 1]) {
         let mut device = DeviceCounters { name: "vda".into(), ..DeviceCounters::default() };
         device.done.bytes = bytes.map(|bytes| bytes * share).into();
-        sample.devices = Seen::Value(vec![device]);
+        sample.devices = RecordedFact::Value(vec![device]);
     }
     record
 }
@@ -226,12 +229,12 @@ fn a_daemon_that_nobody_sees() {
     record.nodes[0].storages[0].server = None;
     record.nodes[0].storages[0].fuse = Some(FuseIdentity {
         kind: Some("s3fs".into()),
-        daemon_pid: Seen::NotVisible("/proc: no process fits the mount".into()),
+        daemon_pid: RecordedFact::NotVisible("/proc: no process fits the mount".into()),
         ..FuseIdentity::default()
     });
     crossed(&mut record, [4 * GIB, 0], [0, 0]);
     for sample in &mut record.nodes[0].ledger.as_mut().unwrap().samples {
-        sample.wire = Seen::NotVisible("the network namespace of its daemon is not known".into());
+        sample.wire = RecordedFact::NotVisible("the network namespace of its daemon is not known".into());
     }
     assert_eq!(found(&record), caution("not-visible"), "warm or cold, nobody can tell");
     assert!(
@@ -275,8 +278,8 @@ fn others_on_the_same_mount() {
         crossed(&mut record, own, wire_bytes);
         for (sample, share) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([0, 1]) {
             // As in a kernel that does not count pages.
-            sample.cache = Seen::NotVisible("no cachestat".into());
-            let Seen::Value(wire) = &mut sample.wire else { unreachable!() };
+            sample.cache = RecordedFact::NotVisible("no cachestat".into());
+            let RecordedFact::Value(wire) = &mut sample.wire else { unreachable!() };
             wire.nfs_asked_bytes = Some(asked.map(|bytes| bytes * share).into());
         }
         record
@@ -303,11 +306,11 @@ fn pages_that_others_read_are_no_cache_of_the_run() {
         let mut record = share(StorageClass::Network, None, direct(reader("job")));
         crossed(&mut record, [4 * GIB, 0], [8 * GIB, 0]);
         let samples = &mut record.nodes[0].ledger.as_mut().unwrap().samples;
-        let Seen::Value(wire) = &mut samples[0].wire else { unreachable!() };
+        let RecordedFact::Value(wire) = &mut samples[0].wire else { unreachable!() };
         wire.nfs_asked_bytes = Some([0, 0].into());
-        let Seen::Value(wire) = &mut samples[1].wire else { unreachable!() };
+        let RecordedFact::Value(wire) = &mut samples[1].wire else { unreachable!() };
         wire.nfs_asked_bytes = Some([asked, 0].into());
-        if let Seen::Value(cache) = &mut samples[1].cache {
+        if let RecordedFact::Value(cache) = &mut samples[1].cache {
             cache.cached_bytes = 4 * GIB;
         }
         found(&record)

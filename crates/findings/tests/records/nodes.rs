@@ -28,7 +28,7 @@ fn a_ledger_speaks_for_its_own_node_alone() {
 fn what_limited_the_first_job_is_its_nodes() {
     let honest = on_node("b", 4 * GIB);
     let mut far = on_node("a", 4 * GIB);
-    last(&mut far).devices = fsdyno_results::evidence::Seen::NotVisible("hidden".into());
+    last(&mut far).devices = fsdyno_results::evidence::RecordedFact::NotVisible("hidden".into());
     let limit = |record: &RunRecord| fsdyno_findings::limits::of_run(record).map(|limit| limit.limiter);
     assert_ne!(limit(&far), limit(&honest));
     let alone = limit(&far);

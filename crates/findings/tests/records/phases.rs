@@ -1,7 +1,7 @@
 //! Tests the findings on passes of a phase, and the examined aspects of phases and runs.
 
 use fsdyno_findings::{Aspect, Passes, examined, of_passes, of_phase_rows};
-use fsdyno_results::evidence::{Image, Layer, LayerKind, Seen, Storage, StorageClass};
+use fsdyno_results::evidence::{Image, Layer, LayerKind, RecordedFact, Storage, StorageClass};
 use fsdyno_results::{
     ClockFacts, DeviceTraffic, Finding, Host, JobRecord, JobSetup, Node, PhaseConditions, PhaseRecord, Question,
     RankRecord, Row, RunRecord, Study, Target,
@@ -27,10 +27,10 @@ fn pass(name: &str) -> PhaseRecord {
             busy_ms: Some(20),
             steal_ms: Some(0),
             throttled_us: Some(0),
-            device: Seen::Value(device),
+            device: RecordedFact::Value(device),
             stack: Vec::new(),
             own_storage_bytes: Some([0, 4 * MIB].into()),
-            foreign_bytes_per_s: Seen::Value([0.0, 1e6].into()),
+            foreign_bytes_per_s: RecordedFact::Value([0.0, 1e6].into()),
         }),
         ..PhaseRecord::default()
     }
@@ -103,16 +103,16 @@ fn passes_that_differ_are_too_noisy_and_one_that_differs_is_not() {
 fn what_others_moved_is_foreign_and_journals_are_not() {
     let moved = |name: &str, read: u64, write: u64| {
         let device = DeviceTraffic { name: "vda".into(), bytes: [read, write].into(), flushes: None };
-        ids(&three(name, move |_, seen| seen.device = Seen::Value(device.clone())))
+        ids(&three(name, move |_, seen| seen.device = RecordedFact::Value(device.clone())))
     };
     assert_eq!(moved("create", 10 * MIB, 0), ["foreign-load"]);
     assert_eq!(moved("create", 0, 60 * MIB), ["foreign-load"]);
     assert_eq!(moved("fsync-file", 0, 60 * MIB), Vec::<String>::new(), "a sync writes its journal");
     assert_eq!(moved("fsync-file", 0, 400 * MIB), ["foreign-load"]);
-    let before = three("create", |_, seen| seen.foreign_bytes_per_s = Seen::Value([0.0, 50e6].into()));
+    let before = three("create", |_, seen| seen.foreign_bytes_per_s = RecordedFact::Value([0.0, 50e6].into()));
     assert_eq!(ids(&before), ["foreign-load"]);
     let unseen = three("create", |_, seen| {
-        (seen.device, seen.foreign_bytes_per_s) = (Seen::default(), Seen::default());
+        (seen.device, seen.foreign_bytes_per_s) = (RecordedFact::default(), RecordedFact::default());
     });
     assert_eq!(ids(&unseen), Vec::<String>::new());
 }
@@ -144,7 +144,7 @@ fn synced(name: &str, written: u64, flushes: Option<u64>) -> Vec<PhaseRecord> {
     let device = DeviceTraffic { name: "vda".into(), bytes: [0, written].into(), flushes };
     three(name, move |pass, seen| {
         pass.bytes = (name == "fsync-file").then_some(5_000);
-        seen.device = Seen::Value(device.clone());
+        seen.device = RecordedFact::Value(device.clone());
     })
 }
 
@@ -238,7 +238,7 @@ fn each_node_of_a_phase_is_judged_by_what_it_saw_and_the_slow_one_is_named() {
     assert_eq!(on_nodes(&even, starved).0, on("cpu-starved", "b"));
     let blind = |name: &str, seen: &mut PhaseConditions| {
         if name == "d" {
-            (seen.device, seen.foreign_bytes_per_s) = (Seen::default(), Seen::default());
+            (seen.device, seen.foreign_bytes_per_s) = (RecordedFact::default(), RecordedFact::default());
         }
     };
     assert_eq!(
@@ -254,7 +254,7 @@ fn what_ranks_of_one_machine_read_is_not_foreign() {
         on_nodes(&[("m:0", 100), ("m:1", 100)], move |_, seen| {
             seen.own_storage_bytes = Some([20 * MIB, 0].into());
             let bytes = [all_mib * MIB, 0].into();
-            seen.device = Seen::Value(DeviceTraffic { name: "vda".into(), bytes, flushes: None });
+            seen.device = RecordedFact::Value(DeviceTraffic { name: "vda".into(), bytes, flushes: None });
         })
     };
     assert_eq!(reading(40).0, vec![]);
@@ -285,7 +285,7 @@ fn what_was_examined_of_a_phase_follows_from_its_record() {
     // One pass shows no variation; a container sees neither devices nor waits.
     let mut one = pass("create");
     let conditions = one.conditions.as_mut().unwrap();
-    (conditions.run_queue_wait_ns, conditions.device) = (None, Seen::default());
+    (conditions.run_queue_wait_ns, conditions.device) = (None, RecordedFact::default());
     let seen = of_phase(vec![one], disk_storage());
     assert_eq!(seen, (vec![Clock, Length, ForeignLoad], vec![CpuContention, Device, Variation]));
     // No conditions: as before format 6, and for the shell loops, which have three passes.

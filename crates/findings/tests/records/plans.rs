@@ -1,7 +1,7 @@
 //! Tests conflicts that are known before the run.
 
 use fsdyno_results::Severity;
-use fsdyno_results::evidence::{DeviceNumber, DirectIo, Seen, StorageClass};
+use fsdyno_results::evidence::{DeviceNumber, DirectIo, RecordedFact, StorageClass};
 
 use crate::scene::*;
 
@@ -47,7 +47,7 @@ fn the_run_shows_the_depth() {
     record.jobs[0].plan.direct = Some(true);
     assert_eq!(found(&record), caution("depth-not-reached"));
     // With everything at the control group's limit, the limit is the cause.
-    record.nodes[0].storages[0].cgroup.io = Seen::Value(vec!["254:0 rbps=430000000".into()]);
+    record.nodes[0].storages[0].cgroup.io = RecordedFact::Value(vec!["254:0 rbps=430000000".into()]);
     assert_eq!(found(&record), caution("throttled"));
 
     let job = direct(latencies(queued(reader("job"), "libaio", 32), 2_000, 358_000));
@@ -86,7 +86,7 @@ fn files_that_fit_in_memory() {
     let mut unwatched = on_disk(vec![again]);
     assert_eq!(found(&unwatched), caution("fits-in-memory"));
     assert_eq!(one(&unwatched, "fits-in-memory").next, "add --direct=1");
-    unwatched.nodes[0].storages[0].direct_io = Seen::Value(DirectIo::Refused);
+    unwatched.nodes[0].storages[0].direct_io = RecordedFact::Value(DirectIo::Refused);
     assert!(one(&unwatched, "fits-in-memory").next.contains("read each byte once"), "what can be followed");
 }
 
@@ -95,7 +95,7 @@ fn a_control_group_can_have_less_memory() {
     let mut again = reader("job");
     again.plan.time_based = true;
     let mut record = on_disk(vec![again]);
-    record.nodes[0].storages[0].cgroup.memory_bytes = Seen::Value(Some(GIB));
+    record.nodes[0].storages[0].cgroup.memory_bytes = RecordedFact::Value(Some(GIB));
     assert_eq!(preflight(&record), []);
 }
 
@@ -156,7 +156,7 @@ fn sections_without_stonewall() {
     elsewhere.plan.files = vec!["/other/file".into()];
     let mut record = on_disk(vec![one_job, elsewhere]);
     let mut storage = disk_storage();
-    if let Seen::Value(mount) = &mut storage.mount {
+    if let RecordedFact::Value(mount) = &mut storage.mount {
         mount.mount_point = "/other".into();
         mount.device = DeviceNumber { major: 8, minor: 1 };
     }

@@ -1,6 +1,6 @@
 //! Tests reads that did not come from the device.
 
-use fsdyno_results::evidence::{DirectIo, FileState, Seen, StorageClass};
+use fsdyno_results::evidence::{DirectIo, FileState, RecordedFact, StorageClass};
 use fsdyno_results::{Access, Severity};
 
 use crate::scene::*;
@@ -123,7 +123,7 @@ fn a_run_that_failed_is_not_judged() {
 fn a_layer_that_is_not_visible_is_neither_a_fault_nor_ok() {
     let mut record = on_disk(vec![reader("job")]);
     look(&mut record, 0, [4 * GIB, 0], [0, 0]);
-    last(&mut record).devices = Seen::NotVisible("no diskstats".into());
+    last(&mut record).devices = RecordedFact::NotVisible("no diskstats".into());
     assert_eq!(found(&record), caution("not-visible"));
     assert_eq!(one(&record, "not-visible").cause, "not visible whether reads came from the storage: no diskstats");
     // A few blocks would not show it either.
@@ -144,7 +144,7 @@ fn neighbours_without_a_storage_hide_nothing() {
             let mut record = on_disk(vec![neighbour.clone(), reader("job")]);
             let mut memory = record.nodes[0].storages[0].clone();
             (memory.asked_path, memory.class) = ("/data/memory".into(), StorageClass::Memory);
-            memory.mount = Seen::NotVisible("nobody looked".into());
+            memory.mount = RecordedFact::NotVisible("nobody looked".into());
             record.nodes[0].storages.push(memory);
             record.jobs[0].plan.files = vec!["/data/memory".into()];
             look(&mut record, 0, [8 * GIB, 0], [device, 0]);
@@ -242,7 +242,7 @@ fn a_file_that_was_never_written() {
     let examined = FileState { written_bytes: Some(GIB), examined_bytes: Some(GIB), ..state };
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
-    last(&mut record).devices = Seen::NotVisible("no diskstats".into());
+    last(&mut record).devices = RecordedFact::NotVisible("no diskstats".into());
     file(&mut record, "/data/job", examined);
     assert_eq!(found(&record), caution("not-visible"));
 
@@ -281,13 +281,13 @@ fn direct_io_that_was_not_direct() {
     let mut record = on_disk(vec![direct(reader("job"))]);
     look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
     assert_eq!(fsdyno_findings::of_run(&record), [], "the honest twin");
-    if let Seen::Value(cache) = &mut last(&mut record).cache {
+    if let RecordedFact::Value(cache) = &mut last(&mut record).cache {
         cache.cached_bytes = 4 * GIB;
     }
     assert_eq!(found(&record), caution("direct-not-honoured"));
     // Eight passes over a small file, all delivered by the device, with its pages cached at the end.
     record.jobs[0].plan.span_bytes = Some(GIB / 2);
-    if let Seen::Value(cache) = &mut last(&mut record).cache {
+    if let RecordedFact::Value(cache) = &mut last(&mut record).cache {
         cache.cached_bytes = GIB / 2;
     }
     assert_eq!(found(&record), []);
@@ -313,7 +313,7 @@ fn compressed_files_are_read_in_fewer_bytes() {
     file(&mut record, "/data/job", state);
     assert_eq!(found(&record), invalid("compressible-data"));
     let warm = &mut record.nodes[0].ledger.as_mut().unwrap().samples[0].cache;
-    if let Seen::Value(cache) = warm {
+    if let RecordedFact::Value(cache) = warm {
         cache.cached_bytes = 4 * GIB;
     }
     assert_eq!(found(&record), invalid("page-cache"));
@@ -331,10 +331,10 @@ fn files_of_a_compressed_image() {
     let read = |device: u64, cached: u64| {
         let mut record = on_disk(vec![reader("job")]);
         record.nodes[0].storages[0].compression = Some("squashfs".into());
-        record.nodes[0].storages[0].direct_io = Seen::Value(DirectIo::Refused);
+        record.nodes[0].storages[0].direct_io = RecordedFact::Value(DirectIo::Refused);
         look(&mut record, 0, [4 * GIB, 0], [device, 0]);
         file(&mut record, "/data/job", state);
-        if let Seen::Value(cache) = &mut record.nodes[0].ledger.as_mut().unwrap().samples[0].cache {
+        if let RecordedFact::Value(cache) = &mut record.nodes[0].ledger.as_mut().unwrap().samples[0].cache {
             cache.cached_bytes = cached;
         }
         record

@@ -80,14 +80,14 @@ pub(crate) fn disk_storage() -> Storage {
     Storage {
         asked_path: "/data".into(),
         class: StorageClass::Block,
-        mount: Seen::Value(Mount {
+        mount: RecordedFact::Value(Mount {
             mount_point: "/data".into(),
             source: "/dev/vda".into(),
             fstype: "ext4".into(),
             device: DeviceNumber { major: 254, minor: 0 },
             ..Mount::default()
         }),
-        devices: Seen::Value(vec![BlockDevice {
+        devices: RecordedFact::Value(vec![BlockDevice {
             name: "vda".into(),
             rotational: Some(true),
             ..BlockDevice::default()
@@ -112,7 +112,7 @@ pub(crate) fn on(class: StorageClass, jobs: Vec<JobRecord>) -> RunRecord {
     let mut record = on_disk(jobs);
     record.nodes[0].storages[0].class = class;
     if !matches!(class, StorageClass::Block | StorageClass::Device) {
-        record.nodes[0].storages[0].devices = Seen::Value(Vec::new());
+        record.nodes[0].storages[0].devices = RecordedFact::Value(Vec::new());
     }
     record
 }
@@ -129,11 +129,11 @@ pub(crate) fn look(record: &mut RunRecord, stage: u32, application: [u64; 2], de
     let (application, device) = (ReadWrite::from(application), ReadWrite::from(device));
     end.application.bytes = end.application.bytes.plus(application);
     end.application.operations = end.application.operations.plus(application.map(|bytes| bytes / 4096));
-    if let Seen::Value(process) = &mut end.process {
+    if let RecordedFact::Value(process) = &mut end.process {
         process.storage_bytes.read += device.read;
         process.storage_bytes.write += application.write;
     }
-    if let Seen::Value(devices) = &mut end.devices {
+    if let RecordedFact::Value(devices) = &mut end.devices {
         let done = &mut devices[0].done;
         done.bytes = done.bytes.plus(device);
         done.operations = done.operations.plus(device.map(|bytes| bytes / 4096));
@@ -149,21 +149,21 @@ pub(crate) fn last(record: &mut RunRecord) -> &mut LedgerSample {
 /// vda's counters in the last sample.
 pub(crate) fn vda(record: &mut RunRecord) -> &mut DeviceCounters {
     match &mut last(record).devices {
-        Seen::Value(devices) => &mut devices[0],
-        Seen::NotVisible(reason) => panic!("{reason}"),
+        RecordedFact::Value(devices) => &mut devices[0],
+        RecordedFact::NotVisible(reason) => panic!("{reason}"),
     }
 }
 
 fn first_look() -> LedgerSample {
     let device = DeviceCounters { name: "vda".into(), ..DeviceCounters::default() };
     LedgerSample {
-        process: Seen::Value(ProcessCounters::default()),
-        cache: Seen::Value(CacheCounters {
+        process: RecordedFact::Value(ProcessCounters::default()),
+        cache: RecordedFact::Value(CacheCounters {
             dirty_bytes: Some(0),
             writeback_bytes: Some(0),
             ..CacheCounters::default()
         }),
-        devices: Seen::Value(vec![device]),
+        devices: RecordedFact::Value(vec![device]),
         ..LedgerSample::default()
     }
 }
@@ -173,8 +173,8 @@ pub(crate) fn file(record: &mut RunRecord, path: &str, state: FileState) {
     let ledger = record.nodes[0].ledger.get_or_insert_with(Ledger::default);
     ledger.files.push(FileEvidence {
         path: path.into(),
-        before: Seen::Value(state),
-        after: Seen::Value(state),
+        before: RecordedFact::Value(state),
+        after: RecordedFact::Value(state),
         ..FileEvidence::default()
     });
 }

@@ -149,7 +149,7 @@ fn a_limit_that_was_set_during_the_run() {
         let mut record = on_disk(vec![direct(rates(reader("job"), &values))]);
         look(&mut record, 0, [4 * GIB, 0], [4 * GIB, 0]);
         record.nodes[0].ledger.as_mut().unwrap().io_limits_after =
-            fsdyno_results::evidence::Seen::Value(vec![line.into()]);
+            fsdyno_results::evidence::RecordedFact::Value(vec![line.into()]);
         record
     };
     let record = limited("vda (254:0) rbps=421000000");
@@ -163,7 +163,7 @@ fn a_limit_that_was_set_during_the_run() {
     let uneven = [2900, 150, 1140, 3000, 180, 900].into_iter().chain(STEADY).collect::<Vec<_>>();
     noisy.jobs[0] = direct(rates(reader("job"), &uneven));
     assert_eq!(found(&noisy), caution("throttled"));
-    noisy.nodes[0].ledger.as_mut().unwrap().io_limits_after = fsdyno_results::evidence::Seen::default();
+    noisy.nodes[0].ledger.as_mut().unwrap().io_limits_after = fsdyno_results::evidence::RecordedFact::default();
     assert_eq!(found(&noisy), caution("too-noisy"), "without the limit");
     assert_eq!(found(&limited("vda (254:0) wbps=421000000")), caution("burst"), "of writes");
 }

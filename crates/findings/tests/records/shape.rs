@@ -17,7 +17,7 @@ fn requests_cut_on_the_way() {
     assert_eq!(fsdyno_findings::of_run(&record), []);
     // In small pieces, although the device takes larger ones.
     vda(&mut record).done.operations = [4 * GIB / (16 << 10), 0].into();
-    if let fsdyno_results::evidence::Seen::Value(devices) = &mut record.nodes[0].storages[0].devices {
+    if let fsdyno_results::evidence::RecordedFact::Value(devices) = &mut record.nodes[0].storages[0].devices {
         devices[0].max_request_bytes = Some(1 << 20);
     }
     assert_eq!(found(&record), caution("request-size"));

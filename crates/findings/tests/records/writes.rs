@@ -2,13 +2,13 @@
 
 use fsdyno_results::Severity;
 use fsdyno_results::evidence::{
-    DeviceCounters, DevicePlace, FileState, Image, Layer, LayerCounters, LayerKind, Seen, StorageClass,
+    DeviceCounters, DevicePlace, FileState, Image, Layer, LayerCounters, LayerKind, RecordedFact, StorageClass,
 };
 
 use crate::scene::*;
 
 fn dirty(record: &mut fsdyno_results::RunRecord, bytes: u64) {
-    if let Seen::Value(cache) = &mut last(record).cache {
+    if let RecordedFact::Value(cache) = &mut last(record).cache {
         cache.dirty_bytes = Some(bytes);
     }
 }
@@ -30,7 +30,7 @@ fn writes_over_what_is_dirty() {
     let write = |before: u64, device: u64, after: u64| {
         let mut record = on_disk(vec![writer("job")]);
         look(&mut record, 0, [0, 4 * GIB], [0, device]);
-        if let Seen::Value(cache) = &mut record.nodes[0].ledger.as_mut().unwrap().samples[0].cache {
+        if let RecordedFact::Value(cache) = &mut record.nodes[0].ledger.as_mut().unwrap().samples[0].cache {
             cache.dirty_bytes = Some(before);
         }
         dirty(&mut record, after);
@@ -52,7 +52,7 @@ fn syncs_now_and_then_leave_the_rest() {
     assert_eq!(found(&record), caution("writes-in-memory"));
     dirty(&mut record, 64 * MIB);
     assert_eq!(found(&record), []);
-    last(&mut record).cache = Seen::NotVisible("EPERM".into());
+    last(&mut record).cache = RecordedFact::NotVisible("EPERM".into());
     assert_eq!(found(&record), []);
 }
 
@@ -90,7 +90,7 @@ fn writes_of_a_moment_are_judged_by_their_bytes() {
 fn without_the_page_counts_the_device_tells() {
     let mut record = on_disk(vec![writer("job")]);
     look(&mut record, 0, [0, 4 * GIB], [0, 3 * GIB]);
-    last(&mut record).cache = Seen::NotVisible("EPERM".into());
+    last(&mut record).cache = RecordedFact::NotVisible("EPERM".into());
     assert_eq!(found(&record), caution("writes-in-memory"));
     assert!(one(&record, "writes-in-memory").cause.contains("vda took 3.0 GiB"));
 }
@@ -187,7 +187,7 @@ fn a_sync_that_stored_nothing() {
     assert_eq!(found(&synced(0)), invalid("sync-ignored"));
     assert_eq!(found(&synced(4 * GIB)), []);
     let mut volatile = synced(0);
-    if let Seen::Value(mount) = &mut volatile.nodes[0].storages[0].mount {
+    if let RecordedFact::Value(mount) = &mut volatile.nodes[0].storages[0].mount {
         mount.options.push("volatile".into());
     }
     assert!(one(&volatile, "sync-ignored").cause.contains("100 % of it (the overlay is mounted volatile)"));
@@ -212,10 +212,10 @@ fn a_sync_has_the_device_flush() {
         (0..8_000).for_each(|_| job.sync.lat.moments.record(1_000));
         let mut record = on_disk(vec![job]);
         look(&mut record, 0, [0, 4 * GIB], [0, 4 * GIB]);
-        let Seen::Value(devices) = &mut record.nodes[0].storages[0].devices else { unreachable!() };
+        let RecordedFact::Value(devices) = &mut record.nodes[0].storages[0].devices else { unreachable!() };
         devices[0].write_cache = Some(cache.into());
         for sample in &mut record.nodes[0].ledger.as_mut().unwrap().samples {
-            let Seen::Value(devices) = &mut sample.devices else { unreachable!() };
+            let RecordedFact::Value(devices) = &mut sample.devices else { unreachable!() };
             devices[0].flushes = flushes.map(|_| 5);
         }
         vda(&mut record).flushes = flushes.map(|flushes| 5 + flushes);

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use fsdyno_guide::Problem;
 use fsdyno_guide::study::is_object_store;
-use fsdyno_present::export::junit::{Case, Outcome, junit, took_s};
+use fsdyno_present::export::junit::{Outcome, TestCase, junit, took_s};
 use fsdyno_present::tables::{Changes, JudgementCommand, change_in_words};
 use fsdyno_results::{
     Change, Digest, Measure, Row, Significance, Study, Trust, changes, earlier, is_repeat, obstacles,
@@ -190,7 +190,7 @@ impl Condition {
         (words, run, new): (&str, &str, &Study),
         found: &[Change],
         (failures, unjudged): (&[String], Option<String>),
-    ) -> Case {
+    ) -> TestCase {
         let outcome = match unjudged {
             _ if !failures.is_empty() => Outcome::Failed(failures.join("; ")),
             Some(reason) => Outcome::Skipped(reason),
@@ -206,7 +206,7 @@ impl Condition {
             found.iter().any(|change| self.is_about(change) && is_its(change))
         };
         let time_s = took_s(new.rows.iter().filter(is_asked));
-        Case { class: run.into(), name: words.into(), outcome, figure, time_s }
+        TestCase { class: run.into(), name: words.into(), outcome, figure, time_s }
     }
 }
 

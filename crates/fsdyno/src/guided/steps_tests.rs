@@ -7,7 +7,7 @@ use clap::Parser;
 use fsdyno_findings::limits::Limiter;
 use fsdyno_present::{Headline, tables};
 use fsdyno_results::evidence::{
-    Ledger, LedgerSample, Moment, Seen, ServerIdentity, Storage, StorageClass, WireCounters,
+    Ledger, LedgerSample, Moment, RecordedFact, ServerIdentity, Storage, StorageClass, WireCounters,
 };
 use fsdyno_results::{
     Finding, JobError, JobRecord, JobSetup, Question, Row, RunRecord, Severity, Study, Target, Verdict,
@@ -35,11 +35,11 @@ fn study(question: Question, words: &str) -> Study {
 fn of_a_full_link() -> Study {
     let mut study = study(Question::Compare, "compare a=/data b=/other --rounds=8");
     let run = study.rows[0].run.as_mut().unwrap();
-    let server = ServerIdentity { link_bits_per_s: Seen::Value(336_000_000), ..ServerIdentity::default() };
+    let server = ServerIdentity { link_bits_per_s: RecordedFact::Value(336_000_000), ..ServerIdentity::default() };
     let storage = Storage { class: StorageClass::Network, server: Some(server), ..Storage::default() };
     let sample = |moment, at_ms, bytes: u64| {
         let wire = WireCounters { exclusive: true, bytes: [bytes, 0].into(), ..WireCounters::default() };
-        let mut sample = LedgerSample { moment, at_ms, wire: Seen::Value(wire), ..LedgerSample::default() };
+        let mut sample = LedgerSample { moment, at_ms, wire: RecordedFact::Value(wire), ..LedgerSample::default() };
         sample.application.bytes = [bytes, 0].into();
         sample.application.operations = [bytes / 4096, 0].into();
         sample

@@ -3,7 +3,7 @@
 use fsdyno_guide::Problem;
 use fsdyno_guide::objects::{StoreFacts, inspect};
 use fsdyno_guide::study::Place;
-use fsdyno_results::evidence::Seen;
+use fsdyno_results::evidence::RecordedFact;
 use fsdyno_text::escape;
 use fsdyno_text::quantity::{counted, latency};
 use serde_json::json;
@@ -59,13 +59,13 @@ fn page(shown: &str, facts: &StoreFacts) -> String {
     line(
         "clock",
         match &facts.ahead_s {
-            Seen::Value(ahead) if ahead.unsigned_abs() > AHEAD_S_MAX => format!(
+            RecordedFact::Value(ahead) if ahead.unsigned_abs() > AHEAD_S_MAX => format!(
                 "the server's is {} {} that of this machine: signed requests are refused from 15 minutes on",
                 counted(ahead.unsigned_abs(), "second"),
                 if *ahead > 0 { "ahead of" } else { "behind" }
             ),
-            Seen::Value(ahead) => format!("{ahead:+} s against this machine"),
-            Seen::NotVisible(why) => format!("not visible ({why})"),
+            RecordedFact::Value(ahead) => format!("{ahead:+} s against this machine"),
+            RecordedFact::NotVisible(why) => format!("not visible ({why})"),
         },
     );
     line("versions", words(&facts.versions));
@@ -73,8 +73,8 @@ fn page(shown: &str, facts: &StoreFacts) -> String {
     line(
         "list",
         match &facts.lists {
-            Seen::Value(_) => "keys may be listed".to_owned(),
-            Seen::NotVisible(why) => {
+            RecordedFact::Value(_) => "keys may be listed".to_owned(),
+            RecordedFact::NotVisible(why) => {
                 format!("keys may not be listed ({why}): clean cannot find what a killed run leaves")
             }
         },
@@ -82,10 +82,10 @@ fn page(shown: &str, facts: &StoreFacts) -> String {
     page.into_text()
 }
 
-fn words(fact: &Seen<String>) -> String {
+fn words(fact: &RecordedFact<String>) -> String {
     match fact {
-        Seen::Value(value) => value.clone(),
-        Seen::NotVisible(why) => format!("not visible ({why})"),
+        RecordedFact::Value(value) => value.clone(),
+        RecordedFact::NotVisible(why) => format!("not visible ({why})"),
     }
 }
 

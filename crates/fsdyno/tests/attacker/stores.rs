@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::kills::Moments;
-use testkit::{Manner, ObjectServer, Place, Running, wait_until};
+use testkit::{ObjectServer, Place, Running, ServerBehaviour, wait_until};
 
 const MOMENTS: usize = 50;
 
@@ -40,7 +40,7 @@ const THEIRS: [&str; 3] =
 
 #[test]
 fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     THEIRS.iter().for_each(|path| server.keep(path, b"precious"));
     let count = |method: &str| server.heads().iter().filter(|head| head.starts_with(method)).count();
     Running::start(&mut command(&place, &server, QUESTION)).finish().good();
@@ -81,7 +81,7 @@ fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
 /// Keys that somebody else wrote into the folder of a run that was killed, more than a page has: they stay, and are named.
 #[test]
 fn keys_of_others_in_the_folder_of_a_run_stay() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     server.hold("PUT ", 40, false);
     killed(&place, &server, QUESTION);
     let marker = server.objects().into_keys().find(|key| key.ends_with("/.fsdyno-work")).expect("a marker");

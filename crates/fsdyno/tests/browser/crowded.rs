@@ -12,7 +12,7 @@ pub(crate) fn crowded(mut study: Study, kinds: usize) -> Study {
         let long = "lowerdir=/var/lib/layers/l/2Y7ZQJ:/var/lib/layers/l/5W3K,upperdir=/var/lib/layers/9f1c52c4/diff";
         let options = ["rw", "relatime", "discard", "resv_strict", "resuid=65534", "resgid=65534", long];
         (target.name, target.path) = (format!("{} of the third rack", target.name), path.clone());
-        if let fsdyno_results::evidence::Seen::Value(mount) = &mut target.storage.mount {
+        if let fsdyno_results::evidence::RecordedFact::Value(mount) = &mut target.storage.mount {
             mount.mount_point = path.into();
             mount.options.extend(options.map(str::to_owned));
         }

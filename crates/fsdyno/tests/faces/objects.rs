@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use testkit::{Manner, ObjectServer, Place, RunResult, Running, skip};
+use testkit::{ObjectServer, Place, RunResult, Running, ServerBehaviour, skip};
 
 const SECRET: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
 
@@ -17,7 +17,12 @@ fn run(server: &ObjectServer, words: &str) -> RunResult {
 
 #[test]
 fn what_is_written_is_read_back_under_the_names_of_fio() {
-    for manner in [Manner::Honest, Manner::Chunked, Manner::Interim, Manner::ClosesBehindAnswers] {
+    for manner in [
+        ServerBehaviour::Honest,
+        ServerBehaviour::Chunked,
+        ServerBehaviour::Interim,
+        ServerBehaviour::ClosesBehindAnswers,
+    ] {
         let server = ObjectServer::start(manner);
         run(&server, "--rw=write --verify=crc32c").good();
         let objects = server.objects();
@@ -31,14 +36,14 @@ fn what_is_written_is_read_back_under_the_names_of_fio() {
         let heads = server.heads();
         assert!(!heads.iter().any(|head| head.to_lowercase().contains("expect")), "{manner:?}");
         let connections = server.connections();
-        let kept = manner != Manner::ClosesBehindAnswers;
+        let kept = manner != ServerBehaviour::ClosesBehindAnswers;
         assert!(if kept { connections == 3 } else { connections >= 48 }, "{manner:?}: {connections} connections");
     }
 }
 
 #[test]
 fn a_range_is_a_part_of_one_object() {
-    let server = ObjectServer::start(Manner::Honest);
+    let server = ObjectServer::start(ServerBehaviour::Honest);
     let object: Vec<u8> = (0..64 << 10).map(|at: u32| (at % 251) as u8).collect();
     server.keep("/bucket/key", &object);
     run(&server, "--rw=read --http_object_mode=range").good();
@@ -52,27 +57,31 @@ fn a_range_is_a_part_of_one_object() {
 fn each_fault_of_a_server_is_an_error_in_bounded_time() {
     for (manner, direction, says) in [
         (
-            Manner::Status(403, "<Error><Code>AccessDenied</Code></Error>"),
+            ServerBehaviour::Status(403, "<Error><Code>AccessDenied</Code></Error>"),
             "write",
             "DDIR_WRITE failed with HTTP status code 403",
         ),
-        (Manner::Status(503, "<Error><Code>SlowDown</Code></Error>"), "read", "the server says SlowDown"),
-        (Manner::Status(404, ""), "write", "DDIR_WRITE failed with HTTP status code 404"),
-        (Manner::Status(200, "<Error><Code>InternalError</Code></Error>"), "write", "the server says InternalError"),
+        (ServerBehaviour::Status(503, "<Error><Code>SlowDown</Code></Error>"), "read", "the server says SlowDown"),
+        (ServerBehaviour::Status(404, ""), "write", "DDIR_WRITE failed with HTTP status code 404"),
         (
-            Manner::Status(500, "<!DOCTYPE a [<!ENTITY b \"c\">]><Error><Code>&b;</Code></Error>"),
+            ServerBehaviour::Status(200, "<Error><Code>InternalError</Code></Error>"),
+            "write",
+            "the server says InternalError",
+        ),
+        (
+            ServerBehaviour::Status(500, "<!DOCTYPE a [<!ENTITY b \"c\">]><Error><Code>&b;</Code></Error>"),
             "trim",
             "DDIR_TRIM failed",
         ),
-        (Manner::EndlessHead, "read", "the head of the answer does not end"),
-        (Manner::EndlessError, "read", "DDIR_READ failed with HTTP status code 500"),
-        (Manner::ClaimsMore(0), "read", "the connection ended after 4 of 4096 bytes"),
-        (Manner::ClaimsMore(1), "read", "more than 4096 bytes"),
-        (Manner::OtherLength(8192), "read", "more than 4096 bytes"),
-        (Manner::OtherLength(100), "read", "the answer has 100 bytes"),
-        (Manner::ClosesAtOnce, "read", "closed the connection without an answer"),
-        (Manner::OtherProtocol, "read", "the answer is not HTTP"),
-        (Manner::Redirects, "read", "DDIR_READ failed with HTTP status code 307"),
+        (ServerBehaviour::EndlessHead, "read", "the head of the answer does not end"),
+        (ServerBehaviour::EndlessError, "read", "DDIR_READ failed with HTTP status code 500"),
+        (ServerBehaviour::ClaimsMore(0), "read", "the connection ended after 4 of 4096 bytes"),
+        (ServerBehaviour::ClaimsMore(1), "read", "more than 4096 bytes"),
+        (ServerBehaviour::OtherLength(8192), "read", "more than 4096 bytes"),
+        (ServerBehaviour::OtherLength(100), "read", "the answer has 100 bytes"),
+        (ServerBehaviour::ClosesAtOnce, "read", "closed the connection without an answer"),
+        (ServerBehaviour::OtherProtocol, "read", "the answer is not HTTP"),
+        (ServerBehaviour::Redirects, "read", "DDIR_READ failed with HTTP status code 307"),
     ] {
         let server = ObjectServer::start(manner);
         let ran = run(&server, &format!("--rw={direction}"));
@@ -85,7 +94,7 @@ fn each_fault_of_a_server_is_an_error_in_bounded_time() {
 /// A stop order is heard while a request waits for its answer.
 #[test]
 fn a_server_that_does_not_answer_delays_no_end() {
-    for manner in [Manner::Silent, Manner::SlowBytes] {
+    for manner in [ServerBehaviour::Silent, ServerBehaviour::SlowBytes] {
         let server = ObjectServer::start(manner);
         let ran = run(&server, "--rw=read --runtime=1 --output-format=json").good();
         assert_eq!(ran.document()["jobs"][0]["read"]["total_ios"].as_u64(), Some(0), "{manner:?}");
@@ -95,7 +104,7 @@ fn a_server_that_does_not_answer_delays_no_end() {
 /// fio does not give up at an error that the job may survive.
 #[test]
 fn errors_are_counted_where_the_job_goes_on() {
-    let server = ObjectServer::start(Manner::Status(503, ""));
+    let server = ObjectServer::start(ServerBehaviour::Status(503, ""));
     let ran = run(&server, "--rw=read --continue_on_error=io --output-format=json");
     assert_eq!(ran.document()["jobs"][0]["total_err"].as_u64(), Some(16), "{ran:?}");
 }
@@ -103,7 +112,7 @@ fn errors_are_counted_where_the_job_goes_on() {
 /// Secrets are sent or signed with, and stand nowhere else.
 #[test]
 fn secrets_stay_out_of_everything_that_is_shown() {
-    let server = ObjectServer::start(Manner::Honest);
+    let server = ObjectServer::start(ServerBehaviour::Honest);
     let place = Place::new();
     let secrets = format!(
         "--http_mode=s3 --http_s3_keyid=AKID --http_s3_key={SECRET} --http_s3_security_token={SECRET} \
@@ -142,7 +151,7 @@ fn secrets_stay_out_of_everything_that_is_shown() {
 /// The record of a run with what came of its requests.
 #[test]
 fn the_record_has_what_came_of_the_requests() {
-    let server = ObjectServer::start(Manner::ClosesBehindAnswers);
+    let server = ObjectServer::start(ServerBehaviour::ClosesBehindAnswers);
     let place = Place::new();
     place.run(&line(&server, "--rw=write --record=r.json")).good();
     let record: serde_json::Value = serde_json::from_str(&place.read("r.json")).expect("a record");
@@ -166,7 +175,7 @@ fn certificates_are_checked_unless_the_job_says_no() {
          -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE 2>&1",
         place.word("")
     ));
-    let server = ObjectServer::start_encrypted(Manner::Honest, &place.path(""));
+    let server = ObjectServer::start_encrypted(ServerBehaviour::Honest, &place.path(""));
     let words = line(&server, "--rw=write --verify=crc32c --bs=256k --size=1m");
     let stranger = place.run(&format!("{words} --https=on"));
     assert!(stranger.status == Some(1) && stranger.stderr.contains("certificate"), "{stranger:?} {made}");
@@ -183,7 +192,7 @@ fn has_openssl() -> bool {
 
 #[test]
 fn what_a_job_must_say_is_asked_for() {
-    let server = ObjectServer::start(Manner::Honest);
+    let server = ObjectServer::start(ServerBehaviour::Honest);
     let host = server.host();
     for (words, says) in [
         ("--size=4k --rw=read", "needs filename"),

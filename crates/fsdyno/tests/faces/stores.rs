@@ -4,7 +4,7 @@ mod inspected;
 
 use std::process::Command;
 
-use testkit::{Manner, ObjectServer, Place, RunResult, Running, wait_until};
+use testkit::{ObjectServer, Place, RunResult, Running, ServerBehaviour, wait_until};
 
 const SECRET: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
 
@@ -31,7 +31,7 @@ fn directory(place: &Place) -> String {
 
 #[test]
 fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
-    for manner in [Manner::Honest, Manner::Tacit] {
+    for manner in [ServerBehaviour::Honest, ServerBehaviour::Tacit] {
         let (server, place) = (ObjectServer::start(manner), Place::new());
         server.keep("/bucket/pre/theirs", b"precious");
         server.keep("/bucket/fsdyno-work-x/theirs", b"precious");
@@ -55,7 +55,7 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
             "delete-4k",
         ];
         // Who may not list is spared the row, not the rest.
-        wanted.retain(|name| *name != "list" || manner == Manner::Honest);
+        wanted.retain(|name| *name != "list" || manner == ServerBehaviour::Honest);
         assert_eq!(names, wanted, "{manner:?}: {ran:?}");
         for job in study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.jobs) {
             let object = job.object.as_deref().expect("counts of objects");
@@ -81,7 +81,7 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
 /// Requests cost money: the budget ends each test, however much time is left.
 #[test]
 fn no_more_requests_are_sent_than_the_budget_has() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     let words = "measure s3://bucket --runtime 600 --connections 2 --budget 1664 --no-store --json";
     let study = ask(&place, &server, words).good().study();
     let of = |pattern: &str, method: &str| {
@@ -100,7 +100,7 @@ fn no_more_requests_are_sent_than_the_budget_has() {
 /// and keep nothing.
 #[test]
 fn a_store_and_a_directory_are_one_table() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     server.keep("/bucket/pre/theirs", b"precious");
     let words = format!(
         "compare bucket=s3://bucket/pre local={} --rounds 2 --runtime 60 --connections 2 --json --no-store",
@@ -162,7 +162,7 @@ fn a_store_and_a_directory_are_one_table() {
 /// A directory that is on no mount of a store has no counter: what crossed the network is not visible, and not 0.
 #[test]
 fn what_no_counter_shows_of_a_mount_is_not_visible() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     let words = format!("attribute s3://bucket/pre {} --json --store {}", directory(&place), place.word("runs"));
     let study = ask(&place, &server, &words).good().study();
     let said = |words: &str| study.sentences.iter().any(|sentence| sentence.contains(words));
@@ -177,7 +177,7 @@ fn what_no_counter_shows_of_a_mount_is_not_visible() {
 /// What a store refuses is an error of the row, and the other place is measured all the same.
 #[test]
 fn a_store_that_fails_cannot_win_a_comparison() {
-    let (server, place) = (ObjectServer::start(Manner::KeepsMarkersAlone), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::KeepsMarkersAlone), Place::new());
     let words = format!(
         "compare bucket=s3://bucket local={} --only write-4k,read-4k --rounds 8 --no-store --json",
         directory(&place)
@@ -194,7 +194,7 @@ fn a_store_that_fails_cannot_win_a_comparison() {
 /// Where keys may not be listed, the others do all the same.
 #[test]
 fn a_list_that_is_not_allowed_spares_the_rest() {
-    let (server, place) = (ObjectServer::start(Manner::Tacit), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Tacit), Place::new());
     let words =
         format!("compare bucket=s3://bucket local={} --only list,stat-4k --rounds 2 --no-store", directory(&place));
     let study = ask(&place, &server, &format!("{words} --json")).good().study();
@@ -226,7 +226,7 @@ fn check_load(server: &ObjectServer, study: &fsdyno_results::Study, connections:
 
 #[test]
 fn a_store_is_swept_over_connections() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     let words = "sweep s3://bucket/pre --runtime 1 --connections 1,2,4 --requests get,put --object-size 4k,128k --json";
     let study = ask(&place, &server, &format!("{words} --no-store")).good().study();
     let number = |pattern: &str| pattern.rsplit_once("-qd")?.1.parse().ok();
@@ -241,7 +241,7 @@ fn a_store_is_swept_over_connections() {
 
 #[test]
 fn a_curve_of_a_store_offers_its_loads_over_many_connections() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     let words =
         "curve s3://bucket/pre --requests put --object-size 4k --runtime 1 --connections 2 --loads 10,50 --json";
     let study = ask(&place, &server, &format!("{words} --no-store")).good().study();
@@ -266,7 +266,7 @@ fn a_budget_is_kept() {
         ("curve s3://bucket/pre --runtime 2 --connections 2 --requests get --loads 50", 600),
         ("check s3-standard s3://bucket/pre --quick", 20_000),
     ] {
-        let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+        let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
         let ran = ask(&place, &server, &format!("{words} --budget {budget} --no-store"));
         // A check may answer that the store is too slow.
         assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
@@ -284,10 +284,10 @@ fn the_functions_of_a_store_are_answered_one_by_one() {
     const ALL: &[&str] =
         &["read-after-write", "overwrite", "delete", "range", "head", "etag", "if-none-match", "list-pages"];
     for (manner, fails, unknown, status) in [
-        (Manner::Honest, &[][..], &[][..], 0),
-        (Manner::Careless, &["range", "etag", "if-none-match", "list-pages"], &[], 1),
-        (Manner::Tacit, &["etag"], DENIED, 1),
-        (Manner::KeepsMarkersAlone, &[], ALL, 3),
+        (ServerBehaviour::Honest, &[][..], &[][..], 0),
+        (ServerBehaviour::Careless, &["range", "etag", "if-none-match", "list-pages"], &[], 1),
+        (ServerBehaviour::Tacit, &["etag"], DENIED, 1),
+        (ServerBehaviour::KeepsMarkersAlone, &[], ALL, 3),
     ] {
         let (server, place) = (ObjectServer::start(manner), Place::new());
         server.keep("/bucket/pre/theirs", b"precious");
@@ -313,7 +313,7 @@ fn the_functions_of_a_store_are_answered_one_by_one() {
 /// A published figure has its tests, over as many connections as they say, and nothing is left.
 #[test]
 fn a_store_is_held_against_published_figures() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     let words =
         "check s3-standard juicefs-object s3://bucket/pre --size-cap 4m --scale-runtime 0.1 --cap-seconds 1 --json";
     let ran = ask(&place, &server, &format!("{words} --no-store"));
@@ -339,9 +339,9 @@ fn a_store_is_held_against_published_figures() {
 #[test]
 fn buckets_that_keep_what_is_deleted_are_refused_without_a_word() {
     for (manner, says) in [
-        (Manner::Versioned, "keeps the versions"),
-        (Manner::Suspended, "keeps the versions"),
-        (Manner::Locks, "locks its objects"),
+        (ServerBehaviour::Versioned, "keeps the versions"),
+        (ServerBehaviour::Suspended, "keeps the versions"),
+        (ServerBehaviour::Locks, "locks its objects"),
     ] {
         let (server, place) = (ObjectServer::start(manner), Place::new());
         let data = directory(&place);
@@ -360,7 +360,7 @@ fn buckets_that_keep_what_is_deleted_are_refused_without_a_word() {
 /// A server that answers before its work is done says an error behind a good status. What was sent is taken back.
 #[test]
 fn an_upload_that_fails_behind_a_good_status_is_an_error() {
-    for manner in [Manner::CompletesBadly, Manner::Honest] {
+    for manner in [ServerBehaviour::CompletesBadly, ServerBehaviour::Honest] {
         let (server, place) = (ObjectServer::start(manner), Place::new());
         let ran = ask(&place, &server, "measure s3://bucket --quick --connections 2 --no-store --json");
         let study = ran.study();
@@ -370,7 +370,7 @@ fn an_upload_that_fails_behind_a_good_status_is_an_error() {
         let heads = server.heads();
         let parts =
             heads.iter().filter(|head| head.starts_with("PUT ") && head.contains("?partNumber=")).count() as u64;
-        if manner == Manner::Honest {
+        if manner == ServerBehaviour::Honest {
             assert!(whole.failures == 0 && whole.operations > 0, "{whole:?}");
             assert_eq!((whole.bytes, parts), (Some(whole.operations * (16 << 20)), whole.operations * 2));
             assert_eq!(complete.latency.moments.count, whole.operations);
@@ -389,7 +389,7 @@ fn keys_come_from_profiles_containers_and_machines_and_are_shown_nowhere() {
     let role = format!(r#"{{"AccessKeyId":"ROLE","SecretAccessKey":"{SECRET}","Token":"{SECRET}-token"}}"#);
     let profile = format!("aws_access_key_id=FILE\naws_secret_access_key={SECRET}\n");
     for (source, key_id) in [("profile", "FILE"), ("container", "ROLE"), ("machine", "ROLE"), ("services", "FILE")] {
-        let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+        let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
         let (url, roles) = (format!("http://{}", server.host()), "/latest/meta-data/iam/security-credentials/");
         server.keep("/role", role.as_bytes());
         server.keep(roles, b"lab-role");
@@ -443,7 +443,7 @@ fn keys_come_from_profiles_containers_and_machines_and_are_shown_nowhere() {
         assert!(kept.contains("read-4k") && !kept.contains(SECRET), "{source}");
         assert!(!ran.stdout.contains(SECRET) && !ran.stderr.contains(SECRET), "{source}");
     }
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     for (setting, says) in
         [("credential_process = /bin/show", "comes from credential_process"), ("region = x", "there is no key")]
     {
@@ -460,9 +460,9 @@ fn keys_come_from_profiles_containers_and_machines_and_are_shown_nowhere() {
 #[test]
 fn lists_that_do_not_end_are_given_up() {
     for (manner, says) in [
-        (Manner::SlowPages, Some("has not answered in time")),
-        (Manner::EndlessPages, Some("list does not end")),
-        (Manner::Honest, None),
+        (ServerBehaviour::SlowPages, Some("has not answered in time")),
+        (ServerBehaviour::EndlessPages, Some("list does not end")),
+        (ServerBehaviour::Honest, None),
     ] {
         let (server, place) = (ObjectServer::start(manner), Place::new());
         server.keep("/bucket/pre/theirs", b"precious");
@@ -479,7 +479,7 @@ fn lists_that_do_not_end_are_given_up() {
 /// A run that goes on keeps its objects.
 #[test]
 fn clean_leaves_the_objects_of_a_run_that_goes_on() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     let running = Running::start(&mut command(&place, &server, "measure s3://bucket --runtime 60 --no-store"));
     wait_until("requests", || server.heads().len() > 50);
     let cleaned = ask(&place, &server, "clean s3://bucket");
@@ -492,13 +492,13 @@ fn clean_leaves_the_objects_of_a_run_that_goes_on() {
 #[test]
 fn each_fault_of_a_store_is_a_sentence() {
     for (manner, says) in [
-        (Manner::Status(403, "<Error><Code>AccessDenied</Code></Error>"), "HTTP 403 AccessDenied"),
-        (Manner::Status(307, ""), "HTTP 307"),
-        (Manner::EndlessHead, "the head of the answer does not end"),
-        (Manner::EndlessError, "longer than any"),
-        (Manner::ClosesAtOnce, "closed the connection"),
-        (Manner::OtherProtocol, "the answer is not HTTP"),
-        (Manner::OtherLength(9_000_000), "longer than any"),
+        (ServerBehaviour::Status(403, "<Error><Code>AccessDenied</Code></Error>"), "HTTP 403 AccessDenied"),
+        (ServerBehaviour::Status(307, ""), "HTTP 307"),
+        (ServerBehaviour::EndlessHead, "the head of the answer does not end"),
+        (ServerBehaviour::EndlessError, "longer than any"),
+        (ServerBehaviour::ClosesAtOnce, "closed the connection"),
+        (ServerBehaviour::OtherProtocol, "the answer is not HTTP"),
+        (ServerBehaviour::OtherLength(9_000_000), "longer than any"),
     ] {
         let (server, place) = (ObjectServer::start(manner), Place::new());
         for words in ["measure s3://bucket --quick --no-store", "clean s3://bucket"] {
@@ -561,7 +561,7 @@ fn what_speaks_against_the_number_stands_in_the_answer() {
         ("measure s3://bucket/pre --quick --connections 2 --json --no-store", &["get-4k", "head-4k"][..]),
         (&compare, &["read-4k", "stat-4k"]),
     ] {
-        for (manner, told) in [(Manner::Honest, false), (Manner::ClosesBehindAnswers, true)] {
+        for (manner, told) in [(ServerBehaviour::Honest, false), (ServerBehaviour::ClosesBehindAnswers, true)] {
             let study = ask(&place, &ObjectServer::start(manner), words).good().study();
             for pattern in patterns {
                 let row = study.rows.iter().find(|row| row.pattern == *pattern && row.target == 0).expect("a row");

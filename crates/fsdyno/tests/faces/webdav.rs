@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use testkit::{Manner, ObjectServer, Place, RunResult, Running, wait_until};
+use testkit::{ObjectServer, Place, RunResult, Running, ServerBehaviour, wait_until};
 
 const PASSWORD: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
 
@@ -18,7 +18,7 @@ fn ask(place: &Place, words: &str) -> RunResult {
 
 #[test]
 fn a_folder_of_webdav_is_measured_and_left_as_it_was() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     server.keep("/pre/theirs", b"precious");
     let url = format!("http://{}/pre", server.host());
     let ran = ask(&place, &format!("measure {url} --quick --connections 2 --json --no-store")).good();
@@ -51,7 +51,7 @@ fn a_folder_of_webdav_is_measured_and_left_as_it_was() {
 
 #[test]
 fn what_a_killed_run_leaves_is_cleaned_and_nothing_else() {
-    let (server, place) = (ObjectServer::start(Manner::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     let url = format!("http://{}/pre", server.host());
     server.hold("GET", 1, false);
     let running = Running::start(&mut command(&place, &format!("measure {url} --quick --no-store")));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fsdyno_results::evidence::{Seen, StorageClass};
+use fsdyno_results::evidence::{RecordedFact, StorageClass};
 use fsdyno_results::{Finding, RunRecord, Severity};
 use testkit::Place;
 
@@ -49,9 +49,11 @@ impl Bench {
             other => return Some(format!("the build directory is no block filesystem: {other:?}")),
         }
         match &ran.record.only_node().unwrap().ledger.as_ref()?.samples.last()?.devices {
-            Seen::Value(devices) if devices.is_empty() => Some("no device behind the build directory".to_owned()),
-            Seen::Value(_) => None,
-            Seen::NotVisible(reason) => Some(reason.clone()),
+            RecordedFact::Value(devices) if devices.is_empty() => {
+                Some("no device behind the build directory".to_owned())
+            }
+            RecordedFact::Value(_) => None,
+            RecordedFact::NotVisible(reason) => Some(reason.clone()),
         }
     }
 

@@ -79,15 +79,15 @@ fn nodes_that_did_the_same_are_spared_and_one_that_did_not_is_named() {
     });
     assert_eq!(one("ranks-apart", &apart), (Severity::Caution, None));
     let mounted = with(|record| match &mut record.nodes[0].storages[0].mount {
-        fsdyno_results::evidence::Seen::Value(mount) => mount.options.push("sync".into()),
-        fsdyno_results::evidence::Seen::NotVisible(reason) => panic!("{reason}"),
+        fsdyno_results::evidence::RecordedFact::Value(mount) => mount.options.push("sync".into()),
+        fsdyno_results::evidence::RecordedFact::NotVisible(reason) => panic!("{reason}"),
     });
     assert_eq!(one("mounts-differ", &mounted), caution("b"));
     // Its processors were busy all the time, for others, and it waited for them.
     let busy = with(|record| {
         processors(record, 8);
         for sample in &mut record.nodes[0].ledger.as_mut().unwrap().samples {
-            sample.devices = fsdyno_results::evidence::Seen::NotVisible("not its own".into());
+            sample.devices = fsdyno_results::evidence::RecordedFact::NotVisible("not its own".into());
         }
         record.jobs[0].user_ns = record.jobs[0].job_runtime_ms * 500_000;
     });

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use fsdyno_results::{RunRecord, Severity};
-use testkit::{Manner, ObjectServer};
+use testkit::{ObjectServer, ServerBehaviour};
 
 use crate::bench::{Bench, RunResult};
 
@@ -13,7 +13,7 @@ fn line(server: &ObjectServer, words: &str) -> String {
 }
 
 /// Writes objects of 4 KiB to a server of this kind, and reads them.
-fn read_from(bench: &Bench, manner: Manner, words: &str) -> RunResult {
+fn read_from(bench: &Bench, manner: ServerBehaviour, words: &str) -> RunResult {
     let server = ObjectServer::start(manner);
     for number in 0..64 {
         server.keep(&format!("/bucket/key_{}_4096", number * 4096), &[1; 4096]);
@@ -24,7 +24,7 @@ fn read_from(bench: &Bench, manner: Manner, words: &str) -> RunResult {
 #[test]
 fn reads_of_objects_that_nobody_wrote_are_no_reads() {
     let Some(bench) = Bench::new() else { return };
-    let server = ObjectServer::start(Manner::Honest);
+    let server = ObjectServer::start(ServerBehaviour::Honest);
     let written = bench.run(&line(&server, "--rw=write --bs=4k"));
     written.honest("object-missing");
     // The names have another length in them.
@@ -42,30 +42,30 @@ fn reads_of_objects_that_nobody_wrote_are_no_reads() {
 #[test]
 fn a_server_that_refuses_some_requests_limits_the_rate() {
     let Some(bench) = Bench::new() else { return };
-    let refused = read_from(&bench, Manner::WantsFewer(20), "--continue_on_error=io");
+    let refused = read_from(&bench, ServerBehaviour::WantsFewer(20), "--continue_on_error=io");
     refused.caught("throttled", Severity::Caution);
     let finding = refused.one("throttled");
     assert!(finding.cause.contains("3 of 64 requests"), "{}", finding.cause);
     // Without words on errors the first one ends the job, and this is said as well.
-    let ended = read_from(&bench, Manner::WantsFewer(20), "");
+    let ended = read_from(&bench, ServerBehaviour::WantsFewer(20), "");
     assert!(ended.one("run-failed").severity == Severity::Invalid && ended.find("throttled").is_some());
-    read_from(&bench, Manner::Honest, "").honest("throttled");
+    read_from(&bench, ServerBehaviour::Honest, "").honest("throttled");
 }
 
 #[test]
 fn a_server_that_closes_its_connections_is_told() {
     let Some(bench) = Bench::new() else { return };
-    let closes = read_from(&bench, Manner::ClosesBehindAnswers, "");
+    let closes = read_from(&bench, ServerBehaviour::ClosesBehindAnswers, "");
     closes.caught("no-keep-alive", Severity::Caution);
     let finding = closes.one("no-keep-alive");
     assert!(finding.cause.contains("63 new connections for 64 requests"), "{}", finding.cause);
-    read_from(&bench, Manner::Honest, "").honest("no-keep-alive");
+    read_from(&bench, ServerBehaviour::Honest, "").honest("no-keep-alive");
 }
 
 #[test]
 fn one_object_that_all_read_is_told() {
     let Some(bench) = Bench::new() else { return };
-    let server = ObjectServer::start(Manner::Honest);
+    let server = ObjectServer::start(ServerBehaviour::Honest);
     server.keep("/bucket/a", &[1; 64 << 10]);
     server.keep("/bucket/b", &[1; 64 << 10]);
     let range = |files: &str| {
@@ -76,31 +76,31 @@ fn one_object_that_all_read_is_told() {
     one.caught("hot-object", Severity::Caution);
     assert!(one.one("hot-object").cause.contains("all 64 reads"), "{}", one.one("hot-object").cause);
     range("/bucket/a:/bucket/b").honest("hot-object");
-    read_from(&bench, Manner::Honest, "--loops=4").honest("hot-object");
+    read_from(&bench, ServerBehaviour::Honest, "--loops=4").honest("hot-object");
 }
 
 #[test]
 fn a_head_that_comes_long_before_its_body_is_told() {
     let Some(bench) = Bench::new() else { return };
-    let early = read_from(&bench, Manner::HeadFirst(60), "");
+    let early = read_from(&bench, ServerBehaviour::HeadFirst(60), "");
     assert_eq!(early.one("first-byte-only").severity, Severity::Info);
     early.honest("delayed-ack");
-    read_from(&bench, Manner::Honest, "").honest("first-byte-only");
+    read_from(&bench, ServerBehaviour::Honest, "").honest("first-byte-only");
 }
 
 #[test]
 fn an_acknowledgement_that_small_answers_wait_for_is_told() {
     let Some(bench) = Bench::new() else { return };
-    let waits = read_from(&bench, Manner::Nagle, "");
+    let waits = read_from(&bench, ServerBehaviour::Nagle, "");
     waits.caught("delayed-ack", Severity::Caution);
     assert_eq!(waits.find("first-byte-only"), None, "it has its more exact name");
-    read_from(&bench, Manner::Honest, "").honest("delayed-ack");
+    read_from(&bench, ServerBehaviour::Honest, "").honest("delayed-ack");
 }
 
 #[test]
 fn payload_that_compresses_is_told() {
     let Some(bench) = Bench::new() else { return };
-    let server = ObjectServer::start(Manner::Honest);
+    let server = ObjectServer::start(ServerBehaviour::Honest);
     bench.run(&line(&server, "--rw=write --bs=64k --zero_buffers")).caught("compressible-data", Severity::Caution);
     bench.run(&line(&server, "--rw=write --bs=64k")).honest("compressible-data");
 }
@@ -108,18 +108,18 @@ fn payload_that_compresses_is_told() {
 #[test]
 fn a_store_that_gets_faster_during_the_run_is_told() {
     let Some(bench) = Bench::new() else { return };
-    let rises = read_from(&bench, Manner::WarmsUp(80), "--time_based --runtime=18");
+    let rises = read_from(&bench, ServerBehaviour::WarmsUp(80), "--time_based --runtime=18");
     rises.caught("drift", Severity::Caution);
     assert!(rises.one("drift").cause.contains("rose"), "{}", rises.one("drift").cause);
-    read_from(&bench, Manner::WarmsUp(0), "--time_based --runtime=12").honest("drift");
+    read_from(&bench, ServerBehaviour::WarmsUp(0), "--time_based --runtime=12").honest("drift");
 }
 
 #[test]
 fn a_server_with_another_time_is_told() {
     let Some(bench) = Bench::new() else { return };
-    read_from(&bench, Manner::OldClock, "").caught("clock-skew", Severity::Caution);
+    read_from(&bench, ServerBehaviour::OldClock, "").caught("clock-skew", Severity::Caution);
     let now = jiff::Timestamp::now().strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
-    let right = read_from(&bench, Manner::Dated(now.leak()), "");
+    let right = read_from(&bench, ServerBehaviour::Dated(now.leak()), "");
     right.honest("clock-skew");
     assert!(right.record.jobs[0].object.as_ref().is_some_and(|object| object.ahead_s.is_some()), "it was looked at");
 }
@@ -149,7 +149,8 @@ fn one_address_of_two_that_serves_all_is_told() {
     let keep = |server: &ObjectServer| {
         (0..64).for_each(|number| server.keep(&format!("/bucket/key_{}_4096", number * 4096), &[1; 4096]));
     };
-    let (one, both) = (ObjectServer::start(Manner::Honest), ObjectServer::start_on_all_addresses(Manner::Honest));
+    let (one, both) =
+        (ObjectServer::start(ServerBehaviour::Honest), ObjectServer::start_on_all_addresses(ServerBehaviour::Honest));
     [&one, &both].into_iter().for_each(keep);
     let Some(alone) = read_by_name(&bench, &one) else { return testkit::skip("no namespace with names of its own") };
     alone.caught("one-endpoint", Severity::Caution);
@@ -159,7 +160,7 @@ fn one_address_of_two_that_serves_all_is_told() {
 #[test]
 fn hashes_that_take_a_part_of_the_time_are_told() {
     let Some(bench) = Bench::new() else { return };
-    let server = ObjectServer::start(Manner::Honest);
+    let server = ObjectServer::start(ServerBehaviour::Honest);
     let put = |words: &str| {
         let words = format!("--rw=write --bs=8m --time_based --runtime=2 {words}");
         bench.run(&line(&server, &words).replace("--size=4m", "--size=32m"))
@@ -174,18 +175,18 @@ fn a_window_that_limits_what_is_sent_is_told() {
     let Some(bench) = Bench::new() else { return };
     let put = |manner| bench.run(&line(&ObjectServer::start(manner), "--rw=write --bs=1m").replace("=4m", "=48m"));
     // The kernel looks at the window when it could send: while other programs have the CPUs, it looks rarely.
-    let mut tries = (0..5).map(|_| put(Manner::SmallWindow));
+    let mut tries = (0..5).map(|_| put(ServerBehaviour::SmallWindow));
     let limited = tries.find(|ran| ran.find("rwnd-limited").is_some()).expect("one of five runs");
     assert_eq!(limited.one("rwnd-limited").severity, Severity::Info);
     // A server that waits for a CPU does not read in time, either.
-    let mut tries = (0..5).map(|_| put(Manner::Honest));
+    let mut tries = (0..5).map(|_| put(ServerBehaviour::Honest));
     tries.find(|ran| ran.find("rwnd-limited").is_none()).expect("one of five runs").honest("rwnd-limited");
 }
 
 #[test]
 fn a_client_that_is_the_limit_is_told() {
     let Some(bench) = Bench::new() else { return };
-    let server = ObjectServer::start(Manner::Honest);
+    let server = ObjectServer::start(ServerBehaviour::Honest);
     // Its checksums take fifty times as long as the server does.
     let words = line(&server, "--rw=write --bs=2m --verify=sha3-512 --do_verify=0");
     let words = words.replace("--size=4m", "--size=48m");
@@ -193,5 +194,5 @@ fn a_client_that_is_the_limit_is_told() {
     let mut tries = (0..5).map(|_| bench.run(&words));
     let busy = tries.find(|ran| ran.find("client-bound").is_some()).expect("one of five runs is the client's");
     busy.caught("client-bound", Severity::Caution);
-    read_from(&bench, Manner::WarmsUp(0), "--time_based --runtime=1").honest("client-bound");
+    read_from(&bench, ServerBehaviour::WarmsUp(0), "--time_based --runtime=1").honest("client-bound");
 }

@@ -1,7 +1,7 @@
 //! `inspect s3://BUCKET`: the server, the bucket and the way to them, by three requests that write nothing.
 
 use fsdyno_object::{ListPage, epoch_s_of_date, error_code, field_of, webdav_names, word_of};
-use fsdyno_results::evidence::Seen;
+use fsdyno_results::evidence::RecordedFact;
 use fsdyno_run::Bounds;
 
 use super::server::Store;
@@ -21,7 +21,7 @@ pub struct StoreFacts {
     /// The region that requests are signed for; `None`: WebDAV has none.
     pub region: Option<String>,
     /// The program of the server, as it calls itself.
-    pub program: Seen<String>,
+    pub program: RecordedFact<String>,
     /// Until the connection stood, ns.
     pub connect_ns: u64,
     /// Until TLS stood behind it, ns; `None`: nothing is encrypted.
@@ -31,13 +31,13 @@ pub struct StoreFacts {
     /// Connections that the three requests needed: more than one means that the server closes each.
     pub connections: u64,
     /// Seconds by which the server's clock is ahead of that of this machine, exact to a second or two.
-    pub ahead_s: Seen<i64>,
+    pub ahead_s: RecordedFact<i64>,
     /// Whether the bucket keeps the versions of its objects: `Enabled`, `Suspended`, `off`.
-    pub versions: Seen<String>,
+    pub versions: RecordedFact<String>,
     /// Whether the bucket locks its objects: `Enabled`, `off`.
-    pub locks: Seen<String>,
+    pub locks: RecordedFact<String>,
     /// Whether keys may be listed, which `clean` needs.
-    pub lists: Seen<String>,
+    pub lists: RecordedFact<String>,
 }
 
 /// Asks about an object store; writes nothing.
@@ -65,14 +65,14 @@ pub fn inspect(place: &Place, bounds: Bounds) -> Result<StoreFacts, Problem> {
     let here_s = fsdyno_run::now_ms() / 1000;
     let refused = |reply: &fsdyno_engine::ObjectReply| {
         let code = error_code(&reply.body).map(|code| format!(" {code}")).unwrap_or_default();
-        Seen::NotVisible(format!("HTTP {}{code}", reply.status))
+        RecordedFact::NotVisible(format!("HTTP {}{code}", reply.status))
     };
     let ahead_s = field_of(&page.head, "date").and_then(epoch_s_of_date).map(|there_s| there_s as i64 - here_s as i64);
     let state = |reply: &fsdyno_engine::ObjectReply, root, element| match reply.status {
-        _ if is_webdav => Seen::NotVisible(NOT_BY_WEBDAV.to_owned()),
-        200 => Seen::Value(word_of(&reply.body, root, element).unwrap_or_else(|| "off".to_owned())),
+        _ if is_webdav => RecordedFact::NotVisible(NOT_BY_WEBDAV.to_owned()),
+        200 => RecordedFact::Value(word_of(&reply.body, root, element).unwrap_or_else(|| "off".to_owned())),
         404 if error_code(&reply.body).is_some_and(|code| code.starts_with("ObjectLock")) => {
-            Seen::Value("off".to_owned())
+            RecordedFact::Value("off".to_owned())
         }
         _ => refused(reply),
     };
@@ -95,8 +95,8 @@ pub fn inspect(place: &Place, bounds: Bounds) -> Result<StoreFacts, Problem> {
         versions: state(&versions, "VersioningConfiguration", "Status"),
         locks: state(&locks, "ObjectLockConfiguration", "ObjectLockEnabled"),
         lists: match page.status {
-            207 if webdav_names(&page.body).is_some() => Seen::Value("yes".to_owned()),
-            200 if ListPage::parse(&page.body).is_some() => Seen::Value("yes".to_owned()),
+            207 if webdav_names(&page.body).is_some() => RecordedFact::Value("yes".to_owned()),
+            200 if ListPage::parse(&page.body).is_some() => RecordedFact::Value("yes".to_owned()),
             _ => refused(&page),
         },
     })

@@ -2,7 +2,7 @@
 
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_probe::{Look, Meters, Reading};
-use fsdyno_results::evidence::{DeviceCounters, NfsOperation, Seen, WireCounters};
+use fsdyno_results::evidence::{DeviceCounters, NfsOperation, RecordedFact, WireCounters};
 use fsdyno_results::{DeviceWork, ReadWrite, StorageTraffic, Target, TreeRecord, WireOperation, WireTraffic};
 use fsdyno_stats::sort;
 
@@ -63,10 +63,16 @@ impl Layers {
     }
 }
 
-fn both<T, U>(before: &Seen<T>, after: &Seen<T>, between: impl Fn(&T, &T) -> Result<U, String>) -> Seen<U> {
+fn both<T, U>(
+    before: &RecordedFact<T>,
+    after: &RecordedFact<T>,
+    between: impl Fn(&T, &T) -> Result<U, String>,
+) -> RecordedFact<U> {
     match (before, after) {
-        (Seen::Value(before), Seen::Value(after)) => between(before, after).into(),
-        (Seen::NotVisible(why), _) | (_, Seen::NotVisible(why)) => Seen::NotVisible(why.clone()),
+        (RecordedFact::Value(before), RecordedFact::Value(after)) => between(before, after).into(),
+        (RecordedFact::NotVisible(why), _) | (_, RecordedFact::NotVisible(why)) => {
+            RecordedFact::NotVisible(why.clone())
+        }
     }
 }
 

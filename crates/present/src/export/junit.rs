@@ -8,7 +8,7 @@ use crate::headline::VerdictLine;
 
 /// A test case of the document.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Case {
+pub struct TestCase {
     /// The class that it belongs to.
     pub class: String,
     /// The case's name.
@@ -33,9 +33,9 @@ pub enum Outcome {
 }
 
 /// The verdicts of a study as test cases: a requirement without PASS or FAIL is skipped.
-pub fn cases(study: &Study) -> Vec<Case> {
+pub fn cases(study: &Study) -> Vec<TestCase> {
     let lines = crate::headline::verdict::of(study);
-    let case = |(row, line): (&fsdyno_results::VerdictRow, &VerdictLine)| Case {
+    let case = |(row, line): (&fsdyno_results::VerdictRow, &VerdictLine)| TestCase {
         class: row.requirement.profile.clone(),
         name: row.requirement.title.clone(),
         outcome: match row.verdict {
@@ -61,14 +61,14 @@ pub fn took_s<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<f64> {
 }
 
 /// The document of these test cases.
-pub fn junit(suite: &str, cases: &[Case]) -> String {
+pub fn junit(suite: &str, cases: &[TestCase]) -> String {
     let failed = cases.iter().filter(|case| matches!(case.outcome, Outcome::Failed(_))).count();
     let skipped = cases.iter().filter(|case| matches!(case.outcome, Outcome::Skipped(_))).count();
     let document = html! {
         (PreEscaped("<?xml version=\"1.0\"?>\n"))
         testsuites tests=(cases.len()) failures=(failed) errors="0" {
             testsuite name=(suite) tests=(cases.len()) failures=(failed) skipped=(skipped) errors="0" {
-                @for Case { class, name, outcome, figure, time_s } in cases {
+                @for TestCase { class, name, outcome, figure, time_s } in cases {
                     testcase classname=(class) name=(name) time=[time_s.map(|time_s| format!("{time_s:.3}"))] {
                         @match outcome {
                             Outcome::Passed => {}
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn outcomes_are_counted_and_texts_are_no_markup() {
-        let case = |name: &str, outcome| Case {
+        let case = |name: &str, outcome| TestCase {
             class: "etcd".into(),
             name: name.into(),
             outcome,

@@ -1,6 +1,6 @@
 //! Groups findings over several places: each kind once, with its places.
 
-use super::found::{Case, FindingGroup, counted, named};
+use super::found::{FindingCase, FindingGroup, counted, named};
 use super::ranged;
 use crate::quantity::listed;
 
@@ -15,7 +15,7 @@ pub(crate) struct FindingKind<'a> {
 
 /// A sentence that applies to some of the places.
 struct Sentence<'a> {
-    of: Vec<(&'a FindingGroup, &'a Case)>,
+    of: Vec<(&'a FindingGroup, &'a FindingCase)>,
 }
 
 /// The kinds, in the order of their first occurrence.
@@ -58,7 +58,7 @@ impl<'a> FindingKind<'a> {
         let mut sentences: Vec<Sentence<'_>> = Vec::new();
         for found in &self.places {
             for case in &found.cases {
-                let near = |(_, known): &(&FindingGroup, &Case)| {
+                let near = |(_, known): &(&FindingGroup, &FindingCase)| {
                     known.causes.iter().all(|one| case.causes.iter().all(|other| ranged::near(one, other)))
                 };
                 let alike = |sentence: &&mut Sentence<'_>| sentence.of.iter().all(near);
@@ -81,7 +81,7 @@ impl<'a> FindingKind<'a> {
 impl Sentence<'_> {
     /// The sentence with its tests: `local (read, write), nfs (all 5 tests), 3 of 21 runs: CPU contention …`.
     fn words(&self, with_places: bool) -> String {
-        let sum = |count: fn(&Case) -> usize| self.of.iter().map(|(_, case)| count(case)).sum::<usize>();
+        let sum = |count: fn(&FindingCase) -> usize| self.of.iter().map(|(_, case)| count(case)).sum::<usize>();
         let (runs, of_runs) = (sum(|case| case.runs), sum(|case| case.of_runs));
         let runs = if runs < of_runs { format!(", {runs} of {of_runs} runs") } else { String::new() };
         let causes: Vec<&str> = self.of.iter().flat_map(|(_, case)| case.causes.iter().map(String::as_str)).collect();
@@ -90,7 +90,7 @@ impl Sentence<'_> {
 
     /// The tests, with the places that they ran on.
     fn which(&self, with_places: bool) -> String {
-        let tests = |(found, case): &(&FindingGroup, &Case)| named(&case.called, found.of_tests);
+        let tests = |(found, case): &(&FindingGroup, &FindingCase)| named(&case.called, found.of_tests);
         match &self.of[..] {
             [only] if with_places => format!("{}, {}", only.0.target, tests(only)),
             [only] => tests(only),
@@ -104,7 +104,7 @@ impl Sentence<'_> {
 }
 
 /// A place with its tests: `nfs (read, write)`.
-fn in_brackets((found, case): &(&FindingGroup, &Case)) -> String {
+fn in_brackets((found, case): &(&FindingGroup, &FindingCase)) -> String {
     let tests = match case.tests.len() {
         all if all == found.of_tests && all > 1 => counted(all, all),
         some if some > NAMED => counted(some, found.of_tests),

@@ -29,14 +29,14 @@ pub struct FindingGroup {
     /// Number of tests of the target.
     pub of_tests: usize,
     /// What was seen; tests whose sentences differ only in figures share one case.
-    pub cases: Vec<Case>,
+    pub cases: Vec<FindingCase>,
     /// The next step.
     pub next: String,
 }
 
 /// What was seen in some of the tests.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Case {
+pub struct FindingCase {
     /// The names of the tests.
     pub tests: Vec<String>,
     /// Number of runs of these tests in which it was seen.
@@ -196,7 +196,7 @@ fn finished(grid: &Grid<'_>, group: Group<'_>) -> FindingGroup {
             tests.push(test);
         }
     }
-    let cases = group.cases.iter().map(|case| Case {
+    let cases = group.cases.iter().map(|case| FindingCase {
         tests: owned(&case.tests),
         called: case.tests.iter().map(|test| called(grid.study, test)).collect(),
         runs: case.causes.len().min(case.of_runs),

@@ -8,11 +8,15 @@ fn host() -> Host {
 }
 
 fn no_limits() -> CgroupIdentity {
-    CgroupIdentity { memory_bytes: Seen::Value(None), cpus: Seen::Value(None), io: Seen::Value(vec![]) }
+    CgroupIdentity {
+        memory_bytes: RecordedFact::Value(None),
+        cpus: RecordedFact::Value(None),
+        io: RecordedFact::Value(vec![]),
+    }
 }
 
-fn mount(mount_point: &str, source: &str, fstype: &str, options: &str) -> Seen<Mount> {
-    Seen::Value(Mount {
+fn mount(mount_point: &str, source: &str, fstype: &str, options: &str) -> RecordedFact<Mount> {
+    RecordedFact::Value(Mount {
         mount_point: mount_point.into(),
         source: source.into(),
         fstype: fstype.into(),
@@ -21,8 +25,8 @@ fn mount(mount_point: &str, source: &str, fstype: &str, options: &str) -> Seen<M
     })
 }
 
-fn space(available_bytes: u64, total_bytes: u64) -> Seen<Space> {
-    Seen::Value(Space { total_bytes, available_bytes })
+fn space(available_bytes: u64, total_bytes: u64) -> RecordedFact<Space> {
+    RecordedFact::Value(Space { total_bytes, available_bytes })
 }
 
 fn disk(name: &str) -> BlockDevice {
@@ -43,10 +47,10 @@ fn disk(name: &str) -> BlockDevice {
 fn place(path: &str) -> Storage {
     Storage {
         asked_path: path.into(),
-        exists: Seen::Value(true),
-        resolved_path: Seen::Value(path.into()),
+        exists: RecordedFact::Value(true),
+        resolved_path: RecordedFact::Value(path.into()),
         cgroup: no_limits(),
-        devices: Seen::Value(vec![]),
+        devices: RecordedFact::Value(vec![]),
         ..Storage::default()
     }
 }
@@ -57,8 +61,8 @@ fn ext4() -> Storage {
         mount: mount("/srv", "/dev/sda2", "ext4", "rw,relatime,errors=remount-ro"),
         class: StorageClass::Block,
         space: space(41_017_149_849, 105_555_996_672),
-        direct_io: Seen::Value(DirectIo::Aligned { memory_bytes: 4, offset_bytes: 512 }),
-        devices: Seen::Value(vec![partition]),
+        direct_io: RecordedFact::Value(DirectIo::Aligned { memory_bytes: 4, offset_bytes: 512 }),
+        devices: RecordedFact::Value(vec![partition]),
         ..place("/srv/git-data")
     }
 }
@@ -74,7 +78,9 @@ fn nfs() -> Storage {
         ),
         class: StorageClass::Network,
         space: space(5 << 40, 10 << 40),
-        direct_io: Seen::NotVisible("statx: the kernel reports it for files only, and this is a directory".into()),
+        direct_io: RecordedFact::NotVisible(
+            "statx: the kernel reports it for files only, and this is a directory".into(),
+        ),
         nfs: Some(NfsIdentity {
             version: Some("4.2".into()),
             rsize_bytes: Some(1 << 20),
@@ -88,9 +94,9 @@ fn nfs() -> Storage {
         }),
         server: Some(ServerIdentity {
             address: "192.0.2.1:2049".into(),
-            connect_ns: Seen::Value(182_000),
-            interface: Seen::Value("eth0".into()),
-            link_bits_per_s: Seen::Value(10_000_000_000),
+            connect_ns: RecordedFact::Value(182_000),
+            interface: RecordedFact::Value("eth0".into()),
+            link_bits_per_s: RecordedFact::Value(10_000_000_000),
         }),
         ..place("/mnt/nas/git")
     }
@@ -101,20 +107,22 @@ fn s3fs() -> Storage {
     Storage {
         mount: mount("/mnt/s3", "s3fs", "fuse.s3fs", "rw,nosuid,nodev,relatime,user_id=0,group_id=0"),
         class: StorageClass::Fuse,
-        space: Seen::NotVisible("statvfs: s3fs reports 16 EiB, which is no real size".into()),
-        direct_io: Seen::NotVisible("statx: the kernel reports it for files only, and this is a directory".into()),
+        space: RecordedFact::NotVisible("statvfs: s3fs reports 16 EiB, which is no real size".into()),
+        direct_io: RecordedFact::NotVisible(
+            "statx: the kernel reports it for files only, and this is a directory".into(),
+        ),
         fuse: Some(FuseIdentity {
             kind: Some("s3fs".into()),
-            daemon_pid: Seen::Value(4711),
-            command_line: Seen::Value(command.split(' ').map(str::to_owned).collect()),
+            daemon_pid: RecordedFact::Value(4711),
+            command_line: RecordedFact::Value(command.split(' ').map(str::to_owned).collect()),
             url: Some("https://s3.example".into()),
             cache: Some("use_cache=/var/cache/s3fs".into()),
         }),
         server: Some(ServerIdentity {
             address: "192.0.2.7:443".into(),
-            connect_ns: Seen::NotVisible("connect 192.0.2.7:443: connection timed out".into()),
-            interface: Seen::Value("eth0".into()),
-            link_bits_per_s: Seen::NotVisible("/sys/class/net/eth0/speed: the driver reports -1".into()),
+            connect_ns: RecordedFact::NotVisible("connect 192.0.2.7:443: connection timed out".into()),
+            interface: RecordedFact::Value("eth0".into()),
+            link_bits_per_s: RecordedFact::NotVisible("/sys/class/net/eth0/speed: the driver reports -1".into()),
         }),
         remarks: vec![
             "s3fs writes to a local file until fsync or close, and reads from it later: direct I/O is accepted but \
@@ -162,17 +170,19 @@ fn raid() -> Layer {
 
 fn overlay() -> Storage {
     Storage {
-        resolved_path: Seen::Value("/data".into()),
+        resolved_path: RecordedFact::Value("/data".into()),
         mount: mount("/", "overlay", "overlay", "rw,relatime,lowerdir=/l/A:/l/B,upperdir=/o/upper,workdir=/o/work"),
         class: StorageClass::Unknown,
         space: space(1 << 30, 2 << 30),
-        direct_io: Seen::Value(DirectIo::Refused),
-        devices: Seen::NotVisible("/o/upper: the overlay's upper directory is not visible to this process".into()),
+        direct_io: RecordedFact::Value(DirectIo::Refused),
+        devices: RecordedFact::NotVisible(
+            "/o/upper: the overlay's upper directory is not visible to this process".into(),
+        ),
         layers: vec![overlaid()],
         cgroup: CgroupIdentity {
-            memory_bytes: Seen::Value(Some(2 << 30)),
-            cpus: Seen::Value(Some(1.5)),
-            io: Seen::NotVisible("/proc/self/cgroup: no mounted cgroup hierarchy controls io".into()),
+            memory_bytes: RecordedFact::Value(Some(2 << 30)),
+            cpus: RecordedFact::Value(Some(1.5)),
+            io: RecordedFact::NotVisible("/proc/self/cgroup: no mounted cgroup hierarchy controls io".into()),
         },
         remarks: vec!["data/new does not exist; this describes /data, its nearest existing parent".into()],
         ..place("data/new")
@@ -190,17 +200,17 @@ fn btrfs() -> Storage {
         ),
         class: StorageClass::Block,
         space: space(1 << 36, 1 << 37),
-        direct_io: Seen::NotVisible(
+        direct_io: RecordedFact::NotVisible(
             "statx: the kernel reports it for files only, and no file is in this directory".into(),
         ),
-        devices: Seen::Value(vec![array]),
+        devices: RecordedFact::Value(vec![array]),
         layers: vec![Layer {
             what: Some("/dev/md0 at /data, subvolume /@data".into()),
             below: vec![raid()],
             ..layer(LayerKind::Filesystem, "btrfs")
         }],
         compression: Some("compress=zstd:3".into()),
-        cgroup: CgroupIdentity { io: Seen::Value(vec!["sda (8:0) rbps=1048576".into()]), ..no_limits() },
+        cgroup: CgroupIdentity { io: RecordedFact::Value(vec!["sda (8:0) rbps=1048576".into()]), ..no_limits() },
         ..place("/data")
     }
 }
@@ -210,7 +220,7 @@ fn tmpfs() -> Storage {
         mount: mount("/dev/shm", "tmpfs", "tmpfs", "rw,nosuid,nodev"),
         class: StorageClass::Memory,
         space: space(4 << 30, 4 << 30),
-        direct_io: Seen::NotVisible("statx: tmpfs does not report it, or the kernel is older than 6.1".into()),
+        direct_io: RecordedFact::NotVisible("statx: tmpfs does not report it, or the kernel is older than 6.1".into()),
         remarks: vec!["the data are in memory (tmpfs): the figures are those of memory, not of a disk".into()],
         layers: vec![in_memory()],
         ..place("/dev/shm")
@@ -240,9 +250,9 @@ fn pages() {
 fn a_device_by_itself_and_a_place_about_which_nothing_is_known() {
     let device = Storage {
         class: StorageClass::Device,
-        mount: Seen::NotVisible("/dev/sda: is a device, not on a filesystem".into()),
-        direct_io: Seen::Value(DirectIo::Aligned { memory_bytes: 4, offset_bytes: 512 }),
-        devices: Seen::Value(vec![disk("sda")]),
+        mount: RecordedFact::NotVisible("/dev/sda: is a device, not on a filesystem".into()),
+        direct_io: RecordedFact::Value(DirectIo::Aligned { memory_bytes: 4, offset_bytes: 512 }),
+        devices: RecordedFact::Value(vec![disk("sda")]),
         remarks: vec!["the device is mounted at /".into()],
         ..place("/dev/sda")
     };

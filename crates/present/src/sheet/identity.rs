@@ -2,7 +2,7 @@
 
 use fsdyno_results::RunRecord;
 use fsdyno_results::evidence::{
-    BlockDevice, DirectIo, FuseIdentity, NfsIdentity, Seen, ServerIdentity, Storage, StorageClass,
+    BlockDevice, DirectIo, FuseIdentity, NfsIdentity, RecordedFact, ServerIdentity, Storage, StorageClass,
 };
 use maud::{Markup, html};
 
@@ -114,14 +114,14 @@ fn list(facts: &[CardLine]) -> Markup {
 fn facts(storage: &Storage) -> Vec<CardLine> {
     let mut facts = vec![CardLine::Known("Kind", class_words(storage.class).to_owned())];
     match &storage.mount {
-        Seen::Value(mount) => {
+        RecordedFact::Value(mount) => {
             facts.push(CardLine::Known("Filesystem", mount.fstype.clone()));
             facts.push(CardLine::Known("Mounted", format!("{} at {}", mount.source, mount.mount_point.display())));
             if !mount.options.is_empty() {
                 facts.push(CardLine::Known("Options", mount.options.join(", ")));
             }
         }
-        Seen::NotVisible(reason) => facts.push(CardLine::NotVisible("Mounted", reason.clone())),
+        RecordedFact::NotVisible(reason) => facts.push(CardLine::NotVisible("Mounted", reason.clone())),
     }
     if let Some(path) = storage.resolved_path.value() {
         facts.push(CardLine::Known("Path", path.clone()));
@@ -140,9 +140,13 @@ fn facts(storage: &Storage) -> Vec<CardLine> {
         }
     }));
     facts.push(match &storage.devices {
-        Seen::NotVisible(reason) => CardLine::NotVisible("Device", reason.clone()),
-        Seen::Value(devices) if devices.is_empty() => CardLine::Known("Device", "none on this machine".to_owned()),
-        Seen::Value(devices) => CardLine::Known("Device", devices.iter().map(device).collect::<Vec<_>>().join("; ")),
+        RecordedFact::NotVisible(reason) => CardLine::NotVisible("Device", reason.clone()),
+        RecordedFact::Value(devices) if devices.is_empty() => {
+            CardLine::Known("Device", "none on this machine".to_owned())
+        }
+        RecordedFact::Value(devices) => {
+            CardLine::Known("Device", devices.iter().map(device).collect::<Vec<_>>().join("; "))
+        }
     });
     if !storage.layers.is_empty() {
         let lines: Vec<String> =
@@ -170,10 +174,10 @@ fn class_words(class: StorageClass) -> &'static str {
     }
 }
 
-fn seen<T>(name: &'static str, fact: &Seen<T>, words: impl FnOnce(&T) -> String) -> CardLine {
+fn seen<T>(name: &'static str, fact: &RecordedFact<T>, words: impl FnOnce(&T) -> String) -> CardLine {
     match fact {
-        Seen::Value(value) => CardLine::Known(name, words(value)),
-        Seen::NotVisible(reason) => CardLine::NotVisible(name, reason.clone()),
+        RecordedFact::Value(value) => CardLine::Known(name, words(value)),
+        RecordedFact::NotVisible(reason) => CardLine::NotVisible(name, reason.clone()),
     }
 }
 
@@ -241,10 +245,10 @@ fn server(server: &ServerIdentity) -> Vec<CardLine> {
 
 fn limits(storage: &Storage) -> Vec<CardLine> {
     let mut facts = Vec::new();
-    if let Seen::Value(Some(limit)) = &storage.cgroup.memory_bytes {
+    if let RecordedFact::Value(Some(limit)) = &storage.cgroup.memory_bytes {
         facts.push(CardLine::Known("Memory limit", bytes(*limit)));
     }
-    if let Seen::Value(Some(cpus)) = &storage.cgroup.cpus {
+    if let RecordedFact::Value(Some(cpus)) = &storage.cgroup.cpus {
         facts.push(CardLine::Known("CPU limit", format!("{} CPUs", number(*cpus))));
     }
     if let Some(limits) = storage.cgroup.io.value().filter(|limits| !limits.is_empty()) {

@@ -1,7 +1,7 @@
 //! Makes the byte ledger: the bytes in each layer, over all rounds of a test.
 
 use fsdyno_findings::Reached;
-use fsdyno_results::evidence::{DeviceCounters, LedgerSample, Seen, StorageClass};
+use fsdyno_results::evidence::{DeviceCounters, LedgerSample, RecordedFact, StorageClass};
 use fsdyno_results::{ReadWrite, Repeat, TestRounds};
 use maud::{Markup, html};
 
@@ -100,11 +100,11 @@ type Bytes = ReadWrite<u64>;
 /// The bytes of a cell in each layer.
 struct Flow {
     application: Bytes,
-    process: Seen<Bytes>,
-    cache: Seen<CacheChange>,
+    process: RecordedFact<Bytes>,
+    cache: RecordedFact<CacheChange>,
     /// `None`: no block devices are below these files.
-    devices: Seen<Option<Bytes>>,
-    wire: Seen<Wire>,
+    devices: RecordedFact<Option<Bytes>>,
+    wire: RecordedFact<Wire>,
     /// The bytes that reached the storage; `None`: not visible in at least one round.
     reached: Option<Reached>,
     /// Whether the storage's bytes cross a network.
@@ -141,7 +141,7 @@ impl Flow {
     fn without_uncounted_calls(self) -> Flow {
         let uncounted = self.process.value().is_some_and(|calls| calls.sum() < self.application.sum() / 2);
         let reason = "the kernel counts the bytes of read and write calls, but this engine makes none";
-        Flow { process: if uncounted { Seen::NotVisible(reason.to_owned()) } else { self.process }, ..self }
+        Flow { process: if uncounted { RecordedFact::NotVisible(reason.to_owned()) } else { self.process }, ..self }
     }
 
     fn add(self, other: Flow) -> Flow {
@@ -183,10 +183,12 @@ impl Flow {
 }
 
 /// Adds a layer of two rounds. It is visible only if both rounds saw it: a sum without one would be too small.
-fn both<T>(mine: Seen<T>, other: Seen<T>, join: impl FnOnce(T, T) -> T) -> Seen<T> {
+fn both<T>(mine: RecordedFact<T>, other: RecordedFact<T>, join: impl FnOnce(T, T) -> T) -> RecordedFact<T> {
     match (mine, other) {
-        (Seen::Value(mine), Seen::Value(other)) => Seen::Value(join(mine, other)),
-        (Seen::NotVisible(reason), _) | (_, Seen::NotVisible(reason)) => Seen::NotVisible(reason),
+        (RecordedFact::Value(mine), RecordedFact::Value(other)) => RecordedFact::Value(join(mine, other)),
+        (RecordedFact::NotVisible(reason), _) | (_, RecordedFact::NotVisible(reason)) => {
+            RecordedFact::NotVisible(reason)
+        }
     }
 }
 
@@ -227,9 +229,15 @@ fn between(first: &LedgerSample, last: &LedgerSample) -> Flow {
     }
 }
 
-fn pair<T, U>(first: &Seen<T>, last: &Seen<T>, difference: impl FnOnce(&T, &T) -> U) -> Seen<U> {
+fn pair<T, U>(
+    first: &RecordedFact<T>,
+    last: &RecordedFact<T>,
+    difference: impl FnOnce(&T, &T) -> U,
+) -> RecordedFact<U> {
     match (first, last) {
-        (Seen::Value(first), Seen::Value(last)) => Seen::Value(difference(first, last)),
-        (Seen::NotVisible(reason), _) | (_, Seen::NotVisible(reason)) => Seen::NotVisible(reason.clone()),
+        (RecordedFact::Value(first), RecordedFact::Value(last)) => RecordedFact::Value(difference(first, last)),
+        (RecordedFact::NotVisible(reason), _) | (_, RecordedFact::NotVisible(reason)) => {
+            RecordedFact::NotVisible(reason.clone())
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fsdyno_results::evidence::Seen;
+use fsdyno_results::evidence::RecordedFact;
 use fsdyno_results::{JobRecord, Repeat, TestRounds};
 use fsdyno_stats::{self, median};
 use fsdyno_text::quantity::{Units, rate_unit};
@@ -260,7 +260,7 @@ pub(super) fn device_depth(repeat: &Repeat<'_>) -> Option<f64> {
     let samples = &repeat.ledger()?.samples;
     let mine: Vec<_> = samples.iter().filter(|sample| sample.stage == repeat.stage()).collect();
     let (first, last) = (mine.first()?, mine.last()?);
-    let weighted = |devices: &Seen<Vec<fsdyno_results::evidence::DeviceCounters>>| {
+    let weighted = |devices: &RecordedFact<Vec<fsdyno_results::evidence::DeviceCounters>>| {
         let devices = devices.value().filter(|devices| !devices.is_empty())?;
         Some(devices.iter().map(|device| device.weighted_ms).sum::<u64>())
     };

@@ -135,7 +135,7 @@ pub(super) fn scatter(found: Scatter) -> String {
     let percent = percent(found.deviation());
     match found {
         Scatter::Assumed => format!("({percent:.0} %)"),
-        Scatter::Seen { .. } => format!("{percent:.1} %"),
+        Scatter::RecordedFact { .. } => format!("{percent:.1} %"),
     }
 }
 
@@ -156,7 +156,7 @@ fn as_json(change: &Change) -> serde_json::Value {
         "scatter_percent": percent(change.scatter.deviation()),
         "scatter_runs": match change.scatter {
             Scatter::Assumed => None,
-            Scatter::Seen { studies, .. } => Some(studies),
+            Scatter::RecordedFact { studies, .. } => Some(studies),
         },
         "p_value": change.p_value,
         "rounds": [change.rounds.0, change.rounds.1],
@@ -300,7 +300,7 @@ fn widened(found: &[Change], in_table: bool) -> String {
     let judged = || found.iter().filter(|change| change.shown != Significance::Unknown);
     let seen = |change: &Change| match change.scatter {
         Scatter::Assumed => None,
-        Scatter::Seen { studies, .. } => Some(studies - 1),
+        Scatter::RecordedFact { studies, .. } => Some(studies - 1),
     };
     let (fewest, most) = (judged().filter_map(seen).min(), judged().filter_map(seen).max());
     let mut text = String::new();

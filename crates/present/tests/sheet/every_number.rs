@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fsdyno_present::Headline;
 use fsdyno_present::export::{csv, junit, markdown, openmetrics};
 use fsdyno_present::tables::{Changes, JudgementCommand, change_in_words, history, runs, screen};
-use fsdyno_results::evidence::Seen;
+use fsdyno_results::evidence::RecordedFact;
 use fsdyno_results::{DeviceWork, Digest, Latency, Question, Row, Severity, Study, TreeRecord};
 use fsdyno_stats::median;
 use fsdyno_text::quantity::{bytes, latency, number};
@@ -97,7 +97,7 @@ fn as_command(row: &mut Row, ios: u64) {
         ..DeviceWork::default()
     };
     let mut tree = TreeRecord { sync_ns: Some(ios * 330_000), ..TreeRecord::default() };
-    (tree.during.devices, tree.in_sync.devices) = (Seen::Value(work(2)), Seen::Value(work(1)));
+    (tree.during.devices, tree.in_sync.devices) = (RecordedFact::Value(work(2)), RecordedFact::Value(work(1)));
     row.tree = Some(tree);
 }
 

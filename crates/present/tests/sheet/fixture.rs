@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use fsdyno_results::evidence::{
     BlockDevice, CacheCounters, DeviceCounters, DirectIo, FuseIdentity, LayerCounters, Ledger, LedgerSample, Moment,
-    Mount, NfsIdentity, ProcessCounters, Seen, ServerIdentity, Space, Storage, StorageClass, SystemCounters,
+    Mount, NfsIdentity, ProcessCounters, RecordedFact, ServerIdentity, Space, Storage, StorageClass, SystemCounters,
     WireCounters,
 };
 use fsdyno_results::{
@@ -132,8 +132,8 @@ pub(crate) fn target(name: &str, path: &str, storage: Storage) -> Target {
     Target { name: name.into(), path: path.into(), storage, reference: false }
 }
 
-fn mount(point: &str, source: &str, fstype: &str, options: &[&str]) -> Seen<Mount> {
-    Seen::Value(Mount {
+fn mount(point: &str, source: &str, fstype: &str, options: &[&str]) -> RecordedFact<Mount> {
+    RecordedFact::Value(Mount {
         mount_point: point.into(),
         source: source.into(),
         fstype: fstype.into(),
@@ -145,12 +145,12 @@ fn mount(point: &str, source: &str, fstype: &str, options: &[&str]) -> Seen<Moun
 fn local_disk() -> Storage {
     Storage {
         asked_path: "/data".into(),
-        resolved_path: Seen::Value("/data".into()),
+        resolved_path: RecordedFact::Value("/data".into()),
         mount: mount("/data", "/dev/nvme0n1p2", "ext4", &["rw", "relatime"]),
         class: StorageClass::Block,
-        space: Seen::Value(Space { total_bytes: 960_197_124_096, available_bytes: 612_000_000_000 }),
-        direct_io: Seen::Value(DirectIo::Aligned { memory_bytes: 4, offset_bytes: 512 }),
-        devices: Seen::Value(vec![BlockDevice {
+        space: RecordedFact::Value(Space { total_bytes: 960_197_124_096, available_bytes: 612_000_000_000 }),
+        direct_io: RecordedFact::Value(DirectIo::Aligned { memory_bytes: 4, offset_bytes: 512 }),
+        devices: RecordedFact::Value(vec![BlockDevice {
             name: "nvme0n1".into(),
             model: Some("Samsung PM9A3".into()),
             size_bytes: Some(960_197_124_096),
@@ -167,16 +167,16 @@ fn local_disk() -> Storage {
 fn server(address: &str, connect_ns: u64) -> Option<ServerIdentity> {
     Some(ServerIdentity {
         address: address.into(),
-        connect_ns: Seen::Value(connect_ns),
-        interface: Seen::Value("eth0".into()),
-        link_bits_per_s: Seen::Value(1_000_000_000),
+        connect_ns: RecordedFact::Value(connect_ns),
+        interface: RecordedFact::Value("eth0".into()),
+        link_bits_per_s: RecordedFact::Value(1_000_000_000),
     })
 }
 
 pub(crate) fn nfs_mount() -> Storage {
     Storage {
         asked_path: "/mnt/nfs".into(),
-        resolved_path: Seen::Value("/mnt/nfs".into()),
+        resolved_path: RecordedFact::Value("/mnt/nfs".into()),
         mount: mount(
             "/mnt/nfs",
             "10.0.0.5:/export/data",
@@ -184,9 +184,9 @@ pub(crate) fn nfs_mount() -> Storage {
             &["rw", "vers=4.2", "rsize=1048576", "hard", "nconnect=4"],
         ),
         class: StorageClass::Network,
-        space: Seen::Value(Space { total_bytes: 8_000_000_000_000, available_bytes: 3_100_000_000_000 }),
-        direct_io: Seen::NotVisible("the kernel does not tell it for nfs4".into()),
-        devices: Seen::Value(Vec::new()),
+        space: RecordedFact::Value(Space { total_bytes: 8_000_000_000_000, available_bytes: 3_100_000_000_000 }),
+        direct_io: RecordedFact::NotVisible("the kernel does not tell it for nfs4".into()),
+        devices: RecordedFact::Value(Vec::new()),
         nfs: Some(NfsIdentity {
             version: Some("4.2".into()),
             rsize_bytes: Some(1 << 20),
@@ -206,16 +206,16 @@ pub(crate) fn nfs_mount() -> Storage {
 fn s3fs_mount() -> Storage {
     Storage {
         asked_path: "/mnt/s3".into(),
-        resolved_path: Seen::Value("/mnt/s3".into()),
+        resolved_path: RecordedFact::Value("/mnt/s3".into()),
         mount: mount("/mnt/s3", "s3fs", "fuse.s3fs", &["rw", "nosuid", "nodev"]),
         class: StorageClass::Fuse,
-        space: Seen::Value(Space { total_bytes: 1 << 50, available_bytes: 1 << 50 }),
-        direct_io: Seen::NotVisible("the daemon decides".into()),
-        devices: Seen::NotVisible("a FUSE mount has none of its own".into()),
+        space: RecordedFact::Value(Space { total_bytes: 1 << 50, available_bytes: 1 << 50 }),
+        direct_io: RecordedFact::NotVisible("the daemon decides".into()),
+        devices: RecordedFact::NotVisible("a FUSE mount has none of its own".into()),
         fuse: Some(FuseIdentity {
             kind: Some("s3fs".into()),
-            daemon_pid: Seen::Value(812),
-            command_line: Seen::Value(
+            daemon_pid: RecordedFact::Value(812),
+            command_line: RecordedFact::Value(
                 ["s3fs", "bucket", "/mnt/s3", "-o", "use_cache=/var/cache/s3fs"].map(str::to_owned).to_vec(),
             ),
             url: Some("https://s3.example.net".into()),
@@ -405,7 +405,7 @@ fn sample(second: u64, moment: Moment, column: usize, word: &str, speed: f64, re
     let moved = |shares: [f64; 2]| bytes.zip(shares.into()).map(|(bytes, share)| (bytes as f64 * share) as u64);
     let counters = |bytes: ReadWrite<u64>| LayerCounters { bytes, operations: bytes.map(|bytes| bytes / BLOCK) };
     let devices = match column {
-        0 => Seen::Value(vec![DeviceCounters {
+        0 => RecordedFact::Value(vec![DeviceCounters {
             name: "nvme0n1".into(),
             done: counters(moved([1.0, 1.06])),
             request_ms: [second * 900, 0].into(),
@@ -414,31 +414,36 @@ fn sample(second: u64, moment: Moment, column: usize, word: &str, speed: f64, re
             flushes: Some(second),
             ..DeviceCounters::default()
         }]),
-        1 => Seen::Value(Vec::new()),
-        _ => Seen::NotVisible("a FUSE mount has no device of its own".into()),
+        1 => RecordedFact::Value(Vec::new()),
+        _ => RecordedFact::NotVisible("a FUSE mount has no device of its own".into()),
     };
     let wire = |share: [f64; 2], witness: &str, exclusive| {
-        Seen::Value(WireCounters { witness: witness.into(), bytes: moved(share), exclusive, ..WireCounters::default() })
+        RecordedFact::Value(WireCounters {
+            witness: witness.into(),
+            bytes: moved(share),
+            exclusive,
+            ..WireCounters::default()
+        })
     };
     let wire = match column {
-        0 => Seen::NotVisible("a local filesystem has no wire".into()),
+        0 => RecordedFact::NotVisible("a local filesystem has no wire".into()),
         1 => wire([1.02, 1.03], "nfs mountstats", true),
         _ => wire([0.0004, 0.31], "sockets of s3fs (pid 812)", true),
     };
     let cache = match column {
-        0 => Seen::Value(CacheCounters {
+        0 => RecordedFact::Value(CacheCounters {
             cached_bytes: 0,
             dirty_bytes: Some(0),
             writeback_bytes: Some(0),
             ..CacheCounters::default()
         }),
-        1 => Seen::Value(CacheCounters {
+        1 => RecordedFact::Value(CacheCounters {
             cached_bytes: 12_000_000,
             dirty_bytes: Some(0),
             writeback_bytes: Some(0),
             ..CacheCounters::default()
         }),
-        _ => Seen::Value(CacheCounters {
+        _ => RecordedFact::Value(CacheCounters {
             cached_bytes: second.min(12) * 300_000_000,
             dirty_bytes: (reads < 1.0).then_some(second.min(4) * 100_000_000),
             writeback_bytes: None,
@@ -451,7 +456,7 @@ fn sample(second: u64, moment: Moment, column: usize, word: &str, speed: f64, re
         stage: 0,
         moment,
         application: counters(bytes),
-        process: Seen::Value(ProcessCounters { call_bytes: bytes, storage_bytes: bytes, cpu_ns: 0 }),
+        process: RecordedFact::Value(ProcessCounters { call_bytes: bytes, storage_bytes: bytes, cpu_ns: 0 }),
         cache,
         devices,
         wire,

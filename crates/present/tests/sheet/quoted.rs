@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use fsdyno_findings::limits;
 use fsdyno_present::Headline;
 use fsdyno_results::evidence::{
-    BlockDevice, DeviceCounters, Ledger, LedgerSample, Moment, Mount, ProcessCounters, Seen, Storage, StorageClass,
-    SystemCounters,
+    BlockDevice, DeviceCounters, Ledger, LedgerSample, Moment, Mount, ProcessCounters, RecordedFact, Storage,
+    StorageClass, SystemCounters,
 };
 use fsdyno_results::{Access, Direction, Finding, JobRecord, Pace, Question, ReadWrite, Row, RunRecord, Study};
 use fsdyno_text::quantity::{bytes_per_s, counted, number};
@@ -98,9 +98,10 @@ fn watch(draw: &mut Draw, run: &mut RunRecord) -> Bound {
         }
     }
     let mut storage = Storage { asked_path: "/data".into(), class: StorageClass::Block, ..Storage::default() };
-    storage.mount = Seen::Value(Mount { mount_point: "/data".into(), fstype: "ext4".into(), ..Mount::default() });
-    storage.devices = Seen::Value(vec![BlockDevice { name: "vda".into(), ..BlockDevice::default() }]);
-    storage.cgroup.io = Seen::Value(of_group);
+    storage.mount =
+        RecordedFact::Value(Mount { mount_point: "/data".into(), fstype: "ext4".into(), ..Mount::default() });
+    storage.devices = RecordedFact::Value(vec![BlockDevice { name: "vda".into(), ..BlockDevice::default() }]);
+    storage.cgroup.io = RecordedFact::Value(of_group);
     let node = &mut run.nodes[0];
     (node.host.cpus, node.storages) = (Some(2), vec![storage]);
     node.ledger = Some(Ledger { samples: samples(draw, reads, &run.jobs), ..Ledger::default() });
@@ -119,8 +120,8 @@ fn samples(draw: &mut Draw, reads: bool, jobs: &[JobRecord]) -> Vec<LedgerSample
     let device = DeviceCounters { name: "vda".into(), ..DeviceCounters::default() };
     let begin = LedgerSample {
         moment: Moment::Begin,
-        process: Seen::Value(ProcessCounters::default()),
-        devices: Seen::Value(vec![device.clone()]),
+        process: RecordedFact::Value(ProcessCounters::default()),
+        devices: RecordedFact::Value(vec![device.clone()]),
         system: SystemCounters { busy_ms: Some(0), total_ms: Some(0), ..SystemCounters::default() },
         ..LedgerSample::default()
     };
@@ -132,12 +133,12 @@ fn samples(draw: &mut Draw, reads: bool, jobs: &[JobRecord]) -> Vec<LedgerSample
     let mut end = LedgerSample {
         at_ms: (found.seconds * 1e3) as u64,
         moment: Moment::End,
-        devices: Seen::Value(vec![device]),
+        devices: RecordedFact::Value(vec![device]),
         system: system(draw.one_of(&[10, 4000])),
         ..begin.clone()
     };
     (end.application.bytes, end.application.operations) = (bytes, ios);
-    end.process = Seen::Value(ProcessCounters { storage_bytes: bytes, ..ProcessCounters::default() });
+    end.process = RecordedFact::Value(ProcessCounters { storage_bytes: bytes, ..ProcessCounters::default() });
     vec![begin, end]
 }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use fsdyno_os::machine::{self, DiskCounters};
 use fsdyno_results::evidence::{
-    DeviceCounters, LayerCounters, MachineEvidence, ProcessCounters, Seen, StorageClass, SystemCounters, WireCounters,
+    DeviceCounters, LayerCounters, MachineEvidence, ProcessCounters, RecordedFact, StorageClass, SystemCounters,
+    WireCounters,
 };
 use fsdyno_results::{DiskRecord, ReadWrite};
 
@@ -105,8 +106,8 @@ impl Meters {
     pub fn count_images(&self, _reading: &mut Reading) {}
 
     /// Control groups exist only on Linux.
-    pub fn io_limits(&self) -> Seen<Vec<String>> {
-        Seen::NotVisible(not_read("I/O limits of the job object").to_string())
+    pub fn io_limits(&self) -> RecordedFact<Vec<String>> {
+        RecordedFact::NotVisible(not_read("I/O limits of the job object").to_string())
     }
 
     /// Whether a look at one of the files may wait for something that does not answer: a server, or an unknown drive.
@@ -125,9 +126,9 @@ impl Meters {
             clock_source: None,
             governor: machine::power_plan().map(|plan| format!("{plan} (power plan)")),
             generator_floor_ns: None,
-            foreign_bytes_per_s: Seen::default(),
+            foreign_bytes_per_s: RecordedFact::default(),
             memory_bytes: machine::memory().map(|(total, _)| total),
-            cgroup_memory_bytes: Seen::NotVisible(not_there("control groups").to_string()),
+            cgroup_memory_bytes: RecordedFact::NotVisible(not_there("control groups").to_string()),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::Error;
 use std::path::{Path, PathBuf};
 
 use fsdyno_os::machine;
-use fsdyno_results::evidence::{Seen, StorageClass, WireCounters};
+use fsdyno_results::evidence::{RecordedFact, StorageClass, WireCounters};
 
 use super::route::PLACE;
 use super::{not_there, volumes};
@@ -43,7 +43,7 @@ impl WireMeter {
         let all = machine::interfaces().map_err(|code| NotVisible::new(PLACE, Error::from_raw_os_error(code)))?;
         let counted = all.into_iter().map(|interface| (interface.name, interface.bytes.into()));
         let (witness, bytes) = summed(counted, &self.towards).ok_or_else(|| NotVisible::new(PLACE, NOTHING_CARRIED))?;
-        let daemon_sockets = Seen::NotVisible(not_there("a daemon between a drive and its server").to_string());
+        let daemon_sockets = RecordedFact::NotVisible(not_there("a daemon between a drive and its server").to_string());
         let now = WireCounters { witness, bytes, daemon_sockets, ..WireCounters::default() };
         let first = self.first.get_or_insert_with(|| now.clone());
         Ok(WireCounters { bytes: now.bytes.since(first.bytes), ..now })

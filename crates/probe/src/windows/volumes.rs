@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fsdyno_os::files::{FileAccess, FileKind as OpenKind, OpenFile, OpenMode, Reach};
 use fsdyno_os::machine::{self, Drive, Volume};
 use fsdyno_results::evidence::{
-    CgroupIdentity, DeviceNumber, DirectIo, Mount, Seen, ServerIdentity, Space, Storage, StorageClass,
+    CgroupIdentity, DeviceNumber, DirectIo, Mount, RecordedFact, ServerIdentity, Space, Storage, StorageClass,
 };
 
 use super::{disks, not_there, route};
@@ -198,8 +198,8 @@ pub(super) fn storage_of(asked: &Path) -> Storage {
     Storage {
         filesystem_id: None,
         asked_path: asked.display().to_string(),
-        exists: Seen::Value(asked.exists()),
-        resolved_path: Seen::Value(place.display().to_string()),
+        exists: RecordedFact::Value(asked.exists()),
+        resolved_path: RecordedFact::Value(place.display().to_string()),
         class: class_of(asked),
         mount: volume.map(mount).into(),
         space: space(asked).into(),
@@ -211,9 +211,9 @@ pub(super) fn storage_of(asked: &Path) -> Storage {
         fuse: None,
         server: server_of(asked, &place, &mut remarks),
         cgroup: CgroupIdentity {
-            memory_bytes: Seen::NotVisible(not_there("control groups").to_string()),
-            cpus: Seen::NotVisible(not_there("control groups").to_string()),
-            io: Seen::NotVisible(not_there("control groups").to_string()),
+            memory_bytes: RecordedFact::NotVisible(not_there("control groups").to_string()),
+            cpus: RecordedFact::NotVisible(not_there("control groups").to_string()),
+            io: RecordedFact::NotVisible(not_there("control groups").to_string()),
         },
         remarks,
     }

@@ -8,7 +8,7 @@ use fsdyno_job::ReadWrite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Seen;
+use super::RecordedFact;
 
 /// Counters of all layers through a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub struct Ledger {
     /// Limits of the control groups on the devices when the last stage ended. The storage has the limits before the
     /// run; somebody may have changed them meanwhile.
     #[serde(default)]
-    pub io_limits_after: Seen<Vec<String>>,
+    pub io_limits_after: RecordedFact<Vec<String>>,
     /// Cost of taking the samples: CPU time of the sampler, ns.
     pub cost_ns: u64,
     /// Facts about the machine.
@@ -45,11 +45,11 @@ pub struct LedgerSample {
     /// Counters of the workers, read and write, the ramp included.
     pub application: LayerCounters,
     /// Counters of this process.
-    pub process: Seen<ProcessCounters>,
+    pub process: RecordedFact<ProcessCounters>,
     /// Pages of the run's files in the page cache.
-    pub cache: Seen<CacheCounters>,
+    pub cache: RecordedFact<CacheCounters>,
     /// Block devices behind the files that lie on no other device; empty for files in memory or behind a network.
-    pub devices: Seen<Vec<DeviceCounters>>,
+    pub devices: RecordedFact<Vec<DeviceCounters>>,
     /// Other devices of the same stack, with their place. They count the same bytes again.
     #[serde(default)]
     pub stacked_devices: Vec<DeviceCounters>,
@@ -58,7 +58,7 @@ pub struct LedgerSample {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<ReadWrite<u64>>,
     /// Bytes that crossed the network, for network mounts.
-    pub wire: Seen<WireCounters>,
+    pub wire: RecordedFact<WireCounters>,
     /// Counters of the whole machine.
     pub system: SystemCounters,
 }
@@ -175,7 +175,7 @@ pub struct WireCounters {
     pub daemon_cpu_ns: Option<u64>,
     /// Bytes of the FUSE daemon's own TCP connections.
     #[serde(default)]
-    pub daemon_sockets: Seen<SocketCounters>,
+    pub daemon_sockets: RecordedFact<SocketCounters>,
 }
 
 /// Processes that work for a FUSE daemon: its children, and the peers of its sockets on this machine.
@@ -256,17 +256,17 @@ pub struct FileEvidence {
     /// The path.
     pub path: String,
     /// State before the first I/O, after the layout.
-    pub before: Seen<FileState>,
+    pub before: RecordedFact<FileState>,
     /// State before the first I/O of each later stage that uses the file, by stage.
     #[serde(default)]
-    pub before_later: BTreeMap<u32, Seen<FileState>>,
+    pub before_later: BTreeMap<u32, RecordedFact<FileState>>,
     /// State after the last I/O.
-    pub after: Seen<FileState>,
+    pub after: RecordedFact<FileState>,
 }
 
 impl FileEvidence {
     /// The state before the first I/O of a stage.
-    pub fn before_stage(&self, stage: u32) -> &Seen<FileState> {
+    pub fn before_stage(&self, stage: u32) -> &RecordedFact<FileState> {
         self.before_later.get(&stage).unwrap_or(&self.before)
     }
 }
@@ -306,9 +306,9 @@ pub struct MachineEvidence {
     /// CPU time per I/O that the generator needs with the null engine, ns, if it was calibrated.
     pub generator_floor_ns: Option<f64>,
     /// Bytes per second that other programs moved on the devices before the run, `[read, write]`.
-    pub foreign_bytes_per_s: Seen<ReadWrite<f64>>,
+    pub foreign_bytes_per_s: RecordedFact<ReadWrite<f64>>,
     /// Memory of the machine, bytes.
     pub memory_bytes: Option<u64>,
     /// Memory limit of the control group; `Value(None)`: no limit.
-    pub cgroup_memory_bytes: Seen<Option<u64>>,
+    pub cgroup_memory_bytes: RecordedFact<Option<u64>>,
 }

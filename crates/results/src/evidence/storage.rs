@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Layer, Mount, Seen};
+use super::{Layer, Mount, RecordedFact};
 
 /// The storage behind a path, as seen from this machine without any I/O.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,22 +13,22 @@ pub struct Storage {
     /// Whether the path exists. `Value(false)` with a resolved path: it could be made below that path, and all other
     /// fields are about that path. `Value(false)` without one: it cannot be made. Not visible: the path or its
     /// filesystem does not answer.
-    pub exists: Seen<bool>,
+    pub exists: RecordedFact<bool>,
     /// The path without links and dots; for a missing path, the nearest parent that exists.
-    pub resolved_path: Seen<String>,
+    pub resolved_path: RecordedFact<String>,
     /// The mount that the path is on.
-    pub mount: Seen<Mount>,
+    pub mount: RecordedFact<Mount>,
     /// Class of the storage.
     pub class: StorageClass,
     /// Space of the filesystem.
-    pub space: Seen<Space>,
+    pub space: RecordedFact<Space>,
     /// The filesystem's identifier, hexadecimal, as statfs reports it. `None`: it has none, as NFS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filesystem_id: Option<String>,
     /// Direct I/O on files there, as the kernel reports it; tried only by opening a file.
-    pub direct_io: Seen<DirectIo>,
+    pub direct_io: RecordedFact<DirectIo>,
     /// Block devices behind it; empty for memory and network filesystems.
-    pub devices: Seen<Vec<BlockDevice>>,
+    pub devices: RecordedFact<Vec<BlockDevice>>,
     /// The layers of the storage, beginning with the filesystem or the device. Records before format 7 have
     /// sentences, each as a layer of its own.
     #[serde(default)]
@@ -163,9 +163,9 @@ pub struct FuseIdentity {
     /// `s3fs`, `sshfs`.
     pub kind: Option<String>,
     /// The daemon's process.
-    pub daemon_pid: Seen<u32>,
+    pub daemon_pid: RecordedFact<u32>,
     /// Its command line, secrets blanked.
-    pub command_line: Seen<Vec<String>>,
+    pub command_line: RecordedFact<Vec<String>>,
     /// The source of its data: `http://…`.
     pub url: Option<String>,
     /// Its local cache, from its command line: `use_cache=/var/cache/s3fs`. `None`: the command line names none.
@@ -178,20 +178,20 @@ pub struct ServerIdentity {
     /// Address and port.
     pub address: String,
     /// Shortest of some TCP connects, ns. It contains a round trip and the work of both kernels, and is not a ping.
-    pub connect_ns: Seen<u64>,
+    pub connect_ns: RecordedFact<u64>,
     /// Interface towards it.
-    pub interface: Seen<String>,
+    pub interface: RecordedFact<String>,
     /// Speed of this interface, bits per second.
-    pub link_bits_per_s: Seen<u64>,
+    pub link_bits_per_s: RecordedFact<u64>,
 }
 
 /// Limits of control groups.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CgroupIdentity {
     /// Memory, bytes; `Value(None)`: no limit.
-    pub memory_bytes: Seen<Option<u64>>,
+    pub memory_bytes: RecordedFact<Option<u64>>,
     /// Processors; `Value(None)`: no limit.
-    pub cpus: Seen<Option<f64>>,
+    pub cpus: RecordedFact<Option<f64>>,
     /// I/O limits on the storage's devices, in words: `8:0 rbps=1048576`. Empty: there are none.
-    pub io: Seen<Vec<String>>,
+    pub io: RecordedFact<Vec<String>>,
 }

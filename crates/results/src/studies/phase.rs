@@ -4,7 +4,7 @@ use fsdyno_job::ReadWrite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::Seen;
+use crate::evidence::RecordedFact;
 use crate::record::{JobError, Latency};
 
 /// The result of one phase: its creates, stats or renames.
@@ -52,7 +52,7 @@ pub struct PhaseConditions {
     /// Time by which the CPU limit of the control group delayed this process, µs.
     pub throttled_us: Option<u64>,
     /// Traffic of the devices below the files, for this process and all others.
-    pub device: Seen<DeviceTraffic>,
+    pub device: RecordedFact<DeviceTraffic>,
     /// Traffic of each device if there is a stack: the devices of the files and all devices below them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<DeviceTraffic>,
@@ -62,7 +62,7 @@ pub struct PhaseConditions {
     /// Bytes that this process asked of block storage, `[read, write]`.
     pub own_storage_bytes: Option<ReadWrite<u64>>,
     /// Bytes per second that other programs moved on the devices before the first phase, `[read, write]`.
-    pub foreign_bytes_per_s: Seen<ReadWrite<f64>>,
+    pub foreign_bytes_per_s: RecordedFact<ReadWrite<f64>>,
 }
 
 /// Traffic of a mount between two looks.

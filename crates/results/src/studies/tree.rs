@@ -4,7 +4,7 @@ use fsdyno_job::ReadWrite;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::Seen;
+use crate::evidence::RecordedFact;
 
 /// What a command used. The phase of its row has the time until its last process ended, and the CPU time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,9 +67,9 @@ pub struct TreeRecord {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StorageTraffic {
     /// The block devices below the place together; other programs may have used them, too.
-    pub devices: Seen<DeviceWork>,
+    pub devices: RecordedFact<DeviceWork>,
     /// The network or the daemon behind the place.
-    pub wire: Seen<WireTraffic>,
+    pub wire: RecordedFact<WireTraffic>,
     /// Bytes that these devices moved for the control group of the command; `None`: other processes ran in it, or
     /// nothing counts them (only version 2 does).
     #[serde(default, skip_serializing_if = "Option::is_none")]

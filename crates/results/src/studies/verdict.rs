@@ -75,7 +75,7 @@ pub enum RequirementKind {
 pub enum Confidence {
     /// The vendor's own text.
     A,
-    /// Seen in part, through a copy, or in an older version.
+    /// RecordedFact in part, through a copy, or in an older version.
     B,
     /// Second-hand.
     C,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use fsdyno_os::files::{FileError, FileKind, OpenFile, Reach, extents_of, page_cache_of};
-use fsdyno_results::evidence::{CacheCounters, FileEvidence, FileState, Seen};
+use fsdyno_results::evidence::{CacheCounters, FileEvidence, FileState, RecordedFact};
 
 use crate::plan::{FILES_KEPT, Plan, WorkerPlan};
 
@@ -37,9 +37,9 @@ struct WatchedFile {
     stages: Vec<u32>,
     open_mode: OpenMode,
     open: Result<OpenFile, String>,
-    before: Option<Seen<FileState>>,
-    before_later: BTreeMap<u32, Seen<FileState>>,
-    after: Seen<FileState>,
+    before: Option<RecordedFact<FileState>>,
+    before_later: BTreeMap<u32, RecordedFact<FileState>>,
+    after: RecordedFact<FileState>,
 }
 
 /// The files of the run that are sampled.
@@ -168,7 +168,7 @@ impl WatchedFile {
             open: Err("no stage runs".to_owned()),
             before: None,
             before_later: BTreeMap::new(),
-            after: Seen::default(),
+            after: RecordedFact::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_probe::{Look, Meters, Reading};
 use fsdyno_results::ReadWrite;
-use fsdyno_results::evidence::Seen;
+use fsdyno_results::evidence::RecordedFact;
 
 use crate::plan::Plan;
 
@@ -33,7 +33,7 @@ impl ForeignLook {
     }
 
     /// Bytes per second of others since then.
-    pub(crate) fn end(mut self) -> Seen<ReadWrite<f64>> {
+    pub(crate) fn end(mut self) -> RecordedFact<ReadWrite<f64>> {
         let reading = self.meters.read();
         foreign(&reading, self.clock.now_ns().saturating_sub(self.began_ns)).into()
     }
@@ -45,9 +45,9 @@ pub(crate) fn foreign(reading: &Reading, elapsed_ns: u64) -> Result<ReadWrite<f6
         return Err("the run started at once: no time to sample foreign load".to_owned());
     }
     let devices = match &reading.devices {
-        Seen::Value(devices) if devices.is_empty() => return Err("no device is below the files".to_owned()),
-        Seen::Value(devices) => devices,
-        Seen::NotVisible(reason) => return Err(reason.clone()),
+        RecordedFact::Value(devices) if devices.is_empty() => return Err("no device is below the files".to_owned()),
+        RecordedFact::Value(devices) => devices,
+        RecordedFact::NotVisible(reason) => return Err(reason.clone()),
     };
     let process = reading.process.value().ok_or("this process's own bytes are not visible")?;
     let own = process.storage_bytes;
@@ -71,8 +71,8 @@ mod tests {
     fn reading(device: [u64; 2], own: [u64; 2]) -> Reading {
         let done = LayerCounters { bytes: device.into(), ..LayerCounters::default() };
         Reading {
-            devices: Seen::Value(vec![DeviceCounters { done, ..DeviceCounters::default() }]),
-            process: Seen::Value(ProcessCounters { storage_bytes: own.into(), ..ProcessCounters::default() }),
+            devices: RecordedFact::Value(vec![DeviceCounters { done, ..DeviceCounters::default() }]),
+            process: RecordedFact::Value(ProcessCounters { storage_bytes: own.into(), ..ProcessCounters::default() }),
             ..Reading::default()
         }
     }
@@ -92,7 +92,7 @@ mod tests {
         stacked.stacked_devices = vec![DeviceCounters::default()];
         assert!(foreign(&stacked, 1_000_000_000).unwrap_err().contains("stack"));
         let mut memory = reading([0, 0], [0, 0]);
-        memory.devices = Seen::Value(Vec::new());
+        memory.devices = RecordedFact::Value(Vec::new());
         assert!(foreign(&memory, 1_000_000_000).is_err());
     }
 }

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::thread;
 use fsdyno_probe::Meters;
-use fsdyno_results::evidence::{CacheCounters, LayerCounters, Ledger, LedgerSample, MachineEvidence, Moment, Seen};
+use fsdyno_results::evidence::{
+    CacheCounters, LayerCounters, Ledger, LedgerSample, MachineEvidence, Moment, RecordedFact,
+};
 
 use super::files::Files;
 use super::{SamplerOrder, lock};
@@ -117,7 +119,7 @@ impl Probes {
         let cache = self.pages(stage, moment);
         let mut reading = self.meters.read();
         if let Some(reason) = &self.uncounted {
-            (reading.devices, reading.stacked_devices) = (Seen::NotVisible(reason.clone()), Vec::new());
+            (reading.devices, reading.stacked_devices) = (RecordedFact::NotVisible(reason.clone()), Vec::new());
             reading.group = None;
         }
         if moment != Moment::During {
@@ -154,11 +156,11 @@ impl Probes {
         sum
     }
 
-    fn pages(&mut self, stage: u32, moment: Moment) -> Seen<CacheCounters> {
+    fn pages(&mut self, stage: u32, moment: Moment) -> RecordedFact<CacheCounters> {
         if moment == Moment::During && self.pages_ns > PAGES_NS_MAX {
             let reason =
                 format!("counting takes {} us: done only at the beginning and end of a stage", self.pages_ns / 1000);
-            return Seen::NotVisible(reason);
+            return RecordedFact::NotVisible(reason);
         }
         let began_ns = self.clock.now_ns();
         let pages = self.files.pages(stage);

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::control::Control;
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_probe::{Look, Meters, Reading};
-use fsdyno_results::evidence::{DeviceCounters, Seen, SystemCounters, WireCounters};
+use fsdyno_results::evidence::{DeviceCounters, RecordedFact, SystemCounters, WireCounters};
 use fsdyno_results::{DeviceTraffic, PhaseConditions, PhaseWire, ReadWrite};
 
 use crate::ledger::foreign;
@@ -20,7 +20,7 @@ const STEP_NS: u64 = 20_000_000;
 pub struct PhaseCounters {
     meters: Meters,
     clock: RealClock,
-    foreign_bytes_per_s: Seen<ReadWrite<f64>>,
+    foreign_bytes_per_s: RecordedFact<ReadWrite<f64>>,
 }
 
 /// One reading.
@@ -35,7 +35,7 @@ impl PhaseCounters {
     pub fn begin(directory: Option<&Path>) -> PhaseCounters {
         let files: Vec<_> = directory.into_iter().map(Path::to_owned).collect();
         let meters = Meters::begin(Look::default(), &files, &[]);
-        PhaseCounters { meters, clock: RealClock::shared(), foreign_bytes_per_s: Seen::default() }
+        PhaseCounters { meters, clock: RealClock::shared(), foreign_bytes_per_s: RecordedFact::default() }
     }
 
     /// Watches briefly what others do on the devices. Must be called before this process has written anything. Returns
@@ -95,24 +95,29 @@ fn wire(before: &Reading, after: &Reading) -> Option<PhaseWire> {
 }
 
 /// The traffic of all devices between two readings, together.
-fn traffic(before: &Seen<Vec<DeviceCounters>>, after: &Seen<Vec<DeviceCounters>>) -> Seen<DeviceTraffic> {
+fn traffic(
+    before: &RecordedFact<Vec<DeviceCounters>>,
+    after: &RecordedFact<Vec<DeviceCounters>>,
+) -> RecordedFact<DeviceTraffic> {
     let (then, now) = match (before, after) {
-        (Seen::Value(_), Seen::Value(now)) if now.is_empty() => {
-            return Seen::NotVisible("no device is below the files".to_owned());
+        (RecordedFact::Value(_), RecordedFact::Value(now)) if now.is_empty() => {
+            return RecordedFact::NotVisible("no device is below the files".to_owned());
         }
-        (Seen::Value(then), Seen::Value(now)) => (then, now),
-        (Seen::NotVisible(reason), _) | (_, Seen::NotVisible(reason)) => return Seen::NotVisible(reason.clone()),
+        (RecordedFact::Value(then), RecordedFact::Value(now)) => (then, now),
+        (RecordedFact::NotVisible(reason), _) | (_, RecordedFact::NotVisible(reason)) => {
+            return RecordedFact::NotVisible(reason.clone());
+        }
     };
     let mut all = DeviceTraffic { flushes: Some(0), ..DeviceTraffic::default() };
     for device in now {
         let Some(moved) = moved_by(device, then) else {
-            return Seen::NotVisible(format!("{} came during the phase", device.name));
+            return RecordedFact::NotVisible(format!("{} came during the phase", device.name));
         };
         all.bytes = all.bytes.plus(moved.bytes);
         all.flushes = all.flushes.zip(moved.flushes).map(|(sum, flushes)| sum + flushes);
         all.name = if all.name.is_empty() { moved.name } else { format!("{}+{}", all.name, moved.name) };
     }
-    Seen::Value(all)
+    RecordedFact::Value(all)
 }
 
 /// The traffic of one device; `None`: it did not exist before.
@@ -138,13 +143,13 @@ mod tests {
 
     use super::*;
 
-    fn devices(all: &[(&str, u64)]) -> Seen<Vec<DeviceCounters>> {
+    fn devices(all: &[(&str, u64)]) -> RecordedFact<Vec<DeviceCounters>> {
         let device = |(name, read): &(&str, u64)| DeviceCounters {
             name: (*name).to_owned(),
             done: LayerCounters { bytes: [*read, 0].into(), ..LayerCounters::default() },
             ..DeviceCounters::default()
         };
-        Seen::Value(all.iter().map(device).collect())
+        RecordedFact::Value(all.iter().map(device).collect())
     }
 
     #[test]
@@ -154,7 +159,7 @@ mod tests {
         for (then, now) in [
             (devices(&[]), devices(&[])),
             (devices(&[("a", 5)]), devices(&[("a", 5), ("b", 1)])),
-            (Seen::default(), devices(&[("a", 5)])),
+            (RecordedFact::default(), devices(&[("a", 5)])),
         ] {
             assert_eq!(traffic(&then, &now).value(), None, "{then:?}");
         }

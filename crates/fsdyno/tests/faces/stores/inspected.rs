@@ -1,7 +1,7 @@
 //! What `inspect` says of a store.
 
 use super::ask;
-use testkit::{Manner, ObjectServer, Place};
+use testkit::{ObjectServer, Place, ServerBehaviour};
 
 /// Three requests that write nothing, and what they show; beside each an honest server that does not show it.
 #[test]
@@ -17,17 +17,17 @@ fn a_store_is_inspected_without_a_write() {
         assert!(ran.stdout.contains("path style, region lab-1"), "{ran:?}");
         ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let honest = page(Manner::Honest);
+    let honest = page(ServerBehaviour::Honest);
     for says in
         ["over one connection", "clock not visible", "versions off", "locks off", "keys may be listed", "no TLS"]
     {
         assert!(honest.contains(says), "{says}: {honest}");
     }
     for (manner, says) in [
-        (Manner::Versioned, "versions Enabled"),
-        (Manner::ClosesBehindAnswers, "the server closes connections: 3 connections for three requests"),
-        (Manner::OldClock, "behind that of this machine: signed requests are refused"),
-        (Manner::Tacit, "keys may not be listed (HTTP 403 AccessDenied)"),
+        (ServerBehaviour::Versioned, "versions Enabled"),
+        (ServerBehaviour::ClosesBehindAnswers, "the server closes connections: 3 connections for three requests"),
+        (ServerBehaviour::OldClock, "behind that of this machine: signed requests are refused"),
+        (ServerBehaviour::Tacit, "keys may not be listed (HTTP 403 AccessDenied)"),
     ] {
         let found = page(manner);
         assert!(found.contains(says) && !honest.contains(says), "{manner:?}: {found}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fsdyno_results::Question;
-use fsdyno_results::evidence::Seen;
+use fsdyno_results::evidence::RecordedFact;
 
 use super::super::lines::{TESTS, Timing};
 use super::*;
@@ -79,7 +79,11 @@ fn of_the_round_trip() {
     }
     let server =
         |connect_ns| ServerIdentity { address: "10.0.0.5:2049".into(), connect_ns, ..ServerIdentity::default() };
-    let seen = [Seen::Value(40_000), Seen::Value(400_000), Seen::NotVisible("no response within 1 s".into())];
+    let seen = [
+        RecordedFact::Value(40_000),
+        RecordedFact::Value(400_000),
+        RecordedFact::NotVisible("no response within 1 s".into()),
+    ];
     for connect_ns in seen {
         lines.extend(round_trip(&study, Some(&server(connect_ns))));
     }
@@ -140,7 +144,7 @@ fn drawn(draw: &mut Draw) -> Study {
     study.targets[0].storage.class = draw.one_of(&[StorageClass::Network, StorageClass::Block]);
     study.targets[0].storage.server = connect_ns.map(|connect_ns| ServerIdentity {
         address: ADDRESS.into(),
-        connect_ns: Seen::Value(connect_ns),
+        connect_ns: RecordedFact::Value(connect_ns),
         ..ServerIdentity::default()
     });
     for (pattern, does, depth, block_bytes, per_s) in tests {

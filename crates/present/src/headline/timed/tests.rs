@@ -1,4 +1,4 @@
-use fsdyno_results::evidence::Seen;
+use fsdyno_results::evidence::RecordedFact;
 use fsdyno_results::{
     DeviceWork, PhaseRecord, ReadWrite, Row, RunRecord, StorageTraffic, Study, Target, TreeRecord, WireOperation,
     WireTraffic,
@@ -19,12 +19,12 @@ fn row(target: usize, round: u32, wall_ms: u64, cpu_ms: u64, requests: u64) -> R
         ..PhaseRecord::default()
     };
     let work = |requests: u64| StorageTraffic {
-        devices: Seen::Value(DeviceWork {
+        devices: RecordedFact::Value(DeviceWork {
             requests: ReadWrite { read: 0, write: requests },
             bytes: ReadWrite { read: 0, write: requests * 4096 },
             flushes: None,
         }),
-        wire: Seen::NotVisible("no file is on a network".into()),
+        wire: RecordedFact::NotVisible("no file is on a network".into()),
         group: None,
     };
     let no_work = StorageTraffic::default();
@@ -137,25 +137,25 @@ fn the_operations_of_a_server_are_told_by_kind() {
         exclusive: true,
         ..WireTraffic::default()
     };
-    let during = StorageTraffic { wire: Seen::Value(wire), ..StorageTraffic::default() };
+    let during = StorageTraffic { wire: RecordedFact::Value(wire), ..StorageTraffic::default() };
     assert_eq!(during.requests(), Some(150));
     let tree = TreeRecord { during, ..TreeRecord::default() };
     let words = behind(&tree).unwrap();
     assert_eq!(words, "GETATTR 50, LOOKUP 40, OPEN 30, WRITE 20 and 10 others (together 300 ms of round trips)");
     let of_daemon = |daemon_cpu_ns| {
         let daemon = WireTraffic { daemon_cpu_ns, ..WireTraffic::default() };
-        let during = StorageTraffic { wire: Seen::Value(daemon), ..StorageTraffic::default() };
+        let during = StorageTraffic { wire: RecordedFact::Value(daemon), ..StorageTraffic::default() };
         behind(&TreeRecord { during, ..TreeRecord::default() })
     };
     let too_short = "the daemon's CPU time is not visible, or too short for its clock";
     assert_eq!((of_daemon(Some(0)).as_deref(), of_daemon(None)), (Some(too_short), None), "never 0 ns");
     let daemon = WireTraffic { daemon_cpu_ns: Some(20 * MS), ..WireTraffic::default() };
-    let during = StorageTraffic { wire: Seen::Value(daemon), ..StorageTraffic::default() };
+    let during = StorageTraffic { wire: RecordedFact::Value(daemon), ..StorageTraffic::default() };
     assert_eq!((during.requests(), during.bytes()), (None, None), "a daemon counts no requests");
     let mut tree = TreeRecord { during, ..TreeRecord::default() };
     assert_eq!(behind(&tree).unwrap(), "the daemon used 20.0 ms of CPU");
     let moved = Some(ReadWrite { read: 0, write: 2_000_000 });
-    let Seen::Value(daemon) = &mut tree.during.wire else { panic!("it is seen") };
+    let RecordedFact::Value(daemon) = &mut tree.during.wire else { panic!("it is seen") };
     daemon.daemon_bytes = moved;
     assert_eq!(behind(&tree).unwrap(), "the daemon used 20.0 ms of CPU, read 0 B and wrote 1.91 MiB itself");
 }

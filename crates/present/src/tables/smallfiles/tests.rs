@@ -1,6 +1,6 @@
 //! Tests the texts of a study written by hand.
 
-use fsdyno_results::evidence::Seen;
+use fsdyno_results::evidence::RecordedFact;
 use fsdyno_results::{
     Bound, ClockFacts, Confidence, DeviceTraffic, Finding, Histogram, JobError, Latency, Moments, Note,
     PhaseConditions, PhaseRecord, Question, Requirement, RequirementKind, Row, Severity, Study, Target, TestOrigin,
@@ -201,7 +201,7 @@ fn a_phase_in_a_few_words() {
 fn seen(round: u32, name: &str, elapsed_ms: u64) -> Row {
     let conditions = PhaseConditions {
         run_queue_wait_ns: Some(0),
-        device: Seen::Value(DeviceTraffic::default()),
+        device: RecordedFact::Value(DeviceTraffic::default()),
         ..PhaseConditions::default()
     };
     let pass = PhaseRecord { conditions: Some(conditions), ..done(1000, elapsed_ms, &[8, 10, 12], None) };

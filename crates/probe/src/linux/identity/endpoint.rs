@@ -102,7 +102,7 @@ fn leading_port(text: &str) -> Option<u16> {
 mod tests {
     use super::*;
     use crate::linux::block::fixture;
-    use fsdyno_results::evidence::Seen;
+    use fsdyno_results::evidence::RecordedFact;
 
     fn mount(fstype: &str, source: &str, options: &str) -> Mount {
         fixture::mount(fstype, "/mnt", source, options)
@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn of_fuse(fstype: &str, url: &str, words: &str) -> Option<(String, u16)> {
-        let command_line = Seen::Value(words.split(' ').map(str::to_owned).collect());
+        let command_line = RecordedFact::Value(words.split(' ').map(str::to_owned).collect());
         let fuse = FuseIdentity { url: Some(url.to_owned()), command_line, ..FuseIdentity::default() };
         endpoint(&mount(fstype, "source", "rw"), Some(&fuse)).map(|found| (found.host, found.port))
     }

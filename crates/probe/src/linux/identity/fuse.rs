@@ -1,6 +1,6 @@
 //! Facts about a FUSE mount, from its options and its daemon's command line.
 
-use fsdyno_results::evidence::{FuseIdentity, Seen};
+use fsdyno_results::evidence::{FuseIdentity, RecordedFact};
 
 use super::daemon::{daemon_of, file_name};
 use super::seen::seen;
@@ -24,8 +24,8 @@ pub(super) fn identity(look: &Look, mount: &Mount) -> FuseIdentity {
 /// Why the route from this process to the server is not the daemon's: the daemon is in another network namespace.
 pub(super) fn in_another_network(look: &Look, fuse: &FuseIdentity) -> Option<NotVisible> {
     let pid = match &fuse.daemon_pid {
-        Seen::Value(pid) => *pid,
-        Seen::NotVisible(reason) => return Some(NotVisible::new("the daemon's network", reason)),
+        RecordedFact::Value(pid) => *pid,
+        RecordedFact::NotVisible(reason) => return Some(NotVisible::new("the daemon's network", reason)),
     };
     let other = processes::shares_namespace(look, pid, "net") == Ok(false);
     other.then(|| NotVisible::new(format!("process {pid}"), "the daemon runs in another network namespace"))

@@ -116,7 +116,7 @@ fn device_list(place: &PathAnswers, class: StorageClass) -> Fact<&[BlockDevice]>
 
 #[cfg(test)]
 mod tests {
-    use fsdyno_results::evidence::Seen;
+    use fsdyno_results::evidence::RecordedFact;
 
     use super::*;
 
@@ -125,8 +125,8 @@ mod tests {
         let directory = tempfile::tempdir_in(".").unwrap();
         let storage = storage(&Look::new(), directory.path(), false);
         let resolved = directory.path().canonicalize().unwrap();
-        assert_eq!(storage.resolved_path, Seen::Value(resolved.display().to_string()));
-        assert_eq!(storage.exists, Seen::Value(true));
+        assert_eq!(storage.resolved_path, RecordedFact::Value(resolved.display().to_string()));
+        assert_eq!(storage.exists, RecordedFact::Value(true));
         let mount = storage.mount.value().unwrap();
         assert!(resolved.starts_with(&mount.mount_point));
         assert!(mount.options.iter().any(|option| option == "rw"));
@@ -137,14 +137,14 @@ mod tests {
     fn the_kernels_own_files() {
         let storage = storage(&Look::new(), Path::new("/proc/self/status"), false);
         assert_eq!(storage.class, StorageClass::Kernel);
-        assert_eq!(storage.devices, Seen::Value(vec![]));
+        assert_eq!(storage.devices, RecordedFact::Value(vec![]));
         assert!(storage.remarks.iter().any(|remark| remark.contains("no storage")));
     }
 
     #[test]
     fn a_missing_path_is_about_its_parent() {
         let storage = storage(&Look::new(), Path::new("/proc/self/no/such"), false);
-        assert_eq!(storage.exists, Seen::Value(false));
+        assert_eq!(storage.exists, RecordedFact::Value(false));
         assert_eq!(storage.class, StorageClass::Kernel);
         assert!(storage.remarks[0].contains("does not exist"), "{:?}", storage.remarks);
     }

@@ -2,17 +2,17 @@
 
 use std::borrow::Borrow;
 
-use fsdyno_results::evidence::Seen;
+use fsdyno_results::evidence::RecordedFact;
 
 use crate::NotVisible;
 
 /// A fact as evidence: its value, or where it was looked for and the answer, in short.
-pub(super) fn seen<T>(fact: Result<T, impl Borrow<NotVisible>>) -> Seen<T> {
+pub(super) fn seen<T>(fact: Result<T, impl Borrow<NotVisible>>) -> RecordedFact<T> {
     match fact {
-        Ok(value) => Seen::Value(value),
+        Ok(value) => RecordedFact::Value(value),
         Err(unseen) => {
             let NotVisible { place, reason } = unseen.borrow();
-            Seen::NotVisible(format!("{place}: {}", without_number(reason)))
+            RecordedFact::NotVisible(format!("{place}: {}", without_number(reason)))
         }
     }
 }

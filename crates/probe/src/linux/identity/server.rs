@@ -100,7 +100,7 @@ fn interface_towards(look: &Look, remote: Ipv4Addr) -> Fact<String> {
 mod tests {
     use super::*;
     use crate::linux::block::fixture;
-    use fsdyno_results::evidence::Seen;
+    use fsdyno_results::evidence::RecordedFact;
     use std::fs;
     use std::net::TcpListener;
 
@@ -154,7 +154,7 @@ eth2\t0001000A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0
         let server = identity(&Look::new(), &endpoint, Some("tcp"));
         assert_eq!(server.address, format!("127.0.0.1:{port}"));
         assert!(server.connect_ns.value().is_some_and(|ns| *ns > 0), "{server:?}");
-        assert_eq!(server.interface, Seen::Value("lo".to_owned()));
+        assert_eq!(server.interface, RecordedFact::Value("lo".to_owned()));
         assert!(server.link_bits_per_s.reason().is_some(), "loopback has no speed");
 
         let over_rdma = identity(&Look::new(), &endpoint, Some("rdma"));

@@ -1,6 +1,6 @@
 //! Properties of the machine that affect the numbers.
 
-use fsdyno_results::evidence::{MachineEvidence, Seen};
+use fsdyno_results::evidence::{MachineEvidence, RecordedFact};
 
 use crate::linux::{Look, limits, machine, read_text};
 
@@ -11,7 +11,7 @@ pub(super) fn evidence(look: &Look) -> MachineEvidence {
         clock_source: text("devices/system/clocksource/clocksource0/current_clocksource"),
         governor: text("devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         generator_floor_ns: None,
-        foreign_bytes_per_s: Seen::default(),
+        foreign_bytes_per_s: RecordedFact::default(),
         memory_bytes: machine::host(look).memory_bytes,
         cgroup_memory_bytes: limits::cgroup_cache_bytes(look).into(),
     }

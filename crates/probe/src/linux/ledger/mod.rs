@@ -15,7 +15,7 @@ mod wire;
 
 use std::path::{Path, PathBuf};
 
-use fsdyno_results::evidence::{DevicePlace, MachineEvidence, Seen};
+use fsdyno_results::evidence::{DevicePlace, MachineEvidence, RecordedFact};
 
 use super::{Look, identity, mounts};
 use crate::{Fact, NotVisible, Reading};
@@ -63,9 +63,9 @@ impl Meters {
         let (leaves, stacked) = match devices {
             Ok(all) => {
                 let (leaves, stacked) = all.into_iter().partition(|device| device.place == DevicePlace::Leaf);
-                (Seen::Value(leaves), stacked)
+                (RecordedFact::Value(leaves), stacked)
             }
-            Err(reason) => (Seen::NotVisible(reason.to_string()), Vec::new()),
+            Err(reason) => (RecordedFact::NotVisible(reason.to_string()), Vec::new()),
         };
         Reading {
             process: self.process.read(&self.look).into(),
@@ -81,8 +81,8 @@ impl Meters {
     pub fn count_images(&self, reading: &mut Reading) {
         let images = self.devices.as_ref().map(DeviceMeter::images).unwrap_or_default();
         let leaves = match &mut reading.devices {
-            Seen::Value(leaves) => &mut leaves[..],
-            Seen::NotVisible(_) => &mut [],
+            RecordedFact::Value(leaves) => &mut leaves[..],
+            RecordedFact::NotVisible(_) => &mut [],
         };
         for device in leaves.iter_mut().chain(&mut reading.stacked_devices) {
             device.image = images.iter().find(|(name, _)| *name == device.name).map(|(_, pages)| *pages);
@@ -90,7 +90,7 @@ impl Meters {
     }
 
     /// Current limits of the control groups on the devices behind the files.
-    pub fn io_limits(&self) -> Seen<Vec<String>> {
+    pub fn io_limits(&self) -> RecordedFact<Vec<String>> {
         let layers = self.devices.as_ref().map_err(NotVisible::clone);
         layers.and_then(|devices| identity::io_limits(&self.look, devices.layers())).into()
     }

@@ -3,7 +3,7 @@
 use fsdyno_job::Access;
 
 use super::*;
-use crate::evidence::{Mount, Seen, Storage};
+use crate::evidence::{Mount, RecordedFact, Storage};
 use crate::record::{JobRecord, JobSetup, Latency, RunRecord};
 use fsdyno_stats::Histogram;
 
@@ -156,7 +156,7 @@ fn another_filesystem_at_the_same_place_is_an_obstacle() {
     let at = |path: &str, fstype: &str| {
         let mut study = study(&STEADY);
         let identity = Mount { fstype: fstype.into(), ..Mount::default() };
-        let storage = Storage { mount: Seen::Value(identity), ..Storage::default() };
+        let storage = Storage { mount: RecordedFact::Value(identity), ..Storage::default() };
         study.targets = vec![crate::Target { name: "nfs".into(), path: path.into(), storage, reference: false }];
         study
     };
@@ -212,7 +212,7 @@ fn what_scatters_from_study_to_study_hides_a_change() {
     let with = |levels: &[u64]| found_after(&kept(levels), &base, &new);
     let (quiet, wild) = (with(&[100, 101, 99, 100]), with(&[100, 110, 92, 105]));
     assert_eq!((quiet.shown, wild.shown), (Significance::Worse, Significance::NotShown), "{quiet:?} {wild:?}");
-    assert!(matches!(quiet.scatter, Scatter::Seen { studies: 5, .. }), "four and the base: {quiet:?}");
+    assert!(matches!(quiet.scatter, Scatter::RecordedFact { studies: 5, .. }), "four and the base: {quiet:?}");
     assert_eq!(with(&[100, 110]).scatter, Scatter::Assumed, "two are too few");
     let unknown = with(&[]);
     assert_eq!(unknown.scatter, Scatter::Assumed);
@@ -254,7 +254,7 @@ fn invalid_rounds_and_longer_studies_tell_no_scatter() {
     let (base, new) = a_tenth_slower();
     let mut kept = kept(&[100, 102, 98, 101]);
     let seen = |kept: &[Study]| match found_after(kept, &base, &new).scatter {
-        Scatter::Seen { studies, .. } => studies,
+        Scatter::RecordedFact { studies, .. } => studies,
         Scatter::Assumed => 0,
     };
     assert_eq!(seen(&kept), 5);

@@ -1,7 +1,7 @@
 //! Tests that a digest has the figures of its study, also after it was stored as bytes.
 
 use super::*;
-use crate::evidence::{Mount, Seen, Storage};
+use crate::evidence::{Mount, RecordedFact, Storage};
 use crate::record::{JobError, JobRecord, JobSetup, RunRecord};
 use crate::studies::{Finding, Lane, PhaseRecord, Row};
 use crate::{Severity, test_name};
@@ -20,7 +20,7 @@ fn row(target: usize, pattern: &str, round: u32, ios: u64) -> Row {
 fn study() -> Study {
     let mut study = Study::of_run(RunRecord::new("fio-3.42-test", 7));
     let mount = Mount { fstype: "ext4".into(), ..Mount::default() };
-    let known = Storage { mount: Seen::Value(mount), ..Storage::default() };
+    let known = Storage { mount: RecordedFact::Value(mount), ..Storage::default() };
     study.targets = vec![
         Target { name: "local".into(), path: "/data".into(), storage: known, reference: false },
         Target { name: "nfs".into(), path: "/mnt/ä".into(), ..Target::default() },
