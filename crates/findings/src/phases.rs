@@ -18,7 +18,9 @@ const SYNCED: [&str; 3] = ["fsync", "write-4k", "write-1m"];
 /// All findings on the passes of a phase, given as the rows of one test on one target.
 pub fn of_phase_rows(study: &Study, rows: &[&Row]) -> Vec<Finding> {
     let records: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).collect();
-    let records: Vec<&PhaseRecord> = records.into_iter().filter(|record| record.operations > 0).collect();
+    // A pass that failed has no figures, and no finding quotes it.
+    let counts = |record: &&PhaseRecord| record.operations > 0 && record.error.is_none();
+    let records: Vec<&PhaseRecord> = records.into_iter().filter(counts).collect();
     let storage = rows.first().and_then(|row| study.targets.get(row.target)).map(|target| &target.storage);
     let name = records.first().map_or("", |record| &record.name);
     let syncs = SYNCED.iter().any(|synced| name.starts_with(synced));

@@ -92,7 +92,7 @@ pub fn compare(places: &[Place], options: &CompareOptions, caller: Caller<'_>) -
     }
     let mut sites = Vec::new();
     for (target, place) in places.iter().enumerate() {
-        let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
+        let expected = place.expected_type(&options.expected);
         study_run.watcher.looks(&place.path);
         let work = WorkDirectory::open(&place.path, expected, SpaceNeeds::bytes(need), &study_run.control)?;
         let io_mode = crate::io_mode::of_place(&mut study_run, target, RequestedIoMode::default())?;

@@ -100,6 +100,12 @@ impl Place {
         Place { name: name.to_string(), ..Place::at(Path::new(path)) }
     }
 
+    /// The filesystem type that `--expect NAME=TYPE` names for this place; `.` is the place that was typed so.
+    pub(crate) fn expected_type<'e>(&self, expected: &'e [(String, String)]) -> Option<&'e str> {
+        let of_this = |(name, _): &&(String, String)| Place::parse(name).name == self.name;
+        expected.iter().find(of_this).map(|(_, fstype)| fstype.as_str())
+    }
+
     /// Whether it is an object store, not a directory.
     pub fn is_object_store(&self) -> bool {
         self.path.to_str().is_some_and(is_object_store)
@@ -316,5 +322,8 @@ mod tests {
         for (word, name) in [("a=/data", "a"), ("/data", "/data"), ("data", "data"), (".", here.as_str())] {
             assert_eq!(Place::parse(word).name, name);
         }
+        let expected = [("b".to_owned(), "xfs".to_owned()), (".".to_owned(), "ext4".to_owned())];
+        let of = |word: &str| Place::parse(word).expected_type(&expected).map(str::to_owned);
+        assert_eq!([of("."), of("b=/data"), of("/data")], [Some("ext4".into()), Some("xfs".into()), None]);
     }
 }

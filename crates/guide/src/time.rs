@@ -55,7 +55,7 @@ pub fn time(places: &[Place], options: &TimeOptions, caller: Caller<'_>) -> Resu
     let need = SpaceNeeds::bytes(options.start.need_bytes()?);
     let mut sites = Vec::new();
     for (target, place) in places.iter().enumerate() {
-        let expected = options.expected.iter().find(|(name, _)| *name == place.name).map(|(_, fstype)| fstype.as_str());
+        let expected = place.expected_type(&options.expected);
         study_run.watcher.looks(&place.path);
         let storage = &mut study_run.study.targets[target];
         storage.reference = target >= wanted;

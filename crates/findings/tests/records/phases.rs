@@ -3,8 +3,8 @@
 use fsdyno_findings::{Aspect, Passes, examined, of_passes, of_phase_rows};
 use fsdyno_results::evidence::{Image, Layer, LayerKind, RecordedFact, Storage, StorageClass};
 use fsdyno_results::{
-    ClockFacts, DeviceTraffic, Finding, Host, JobRecord, JobSetup, Node, PhaseConditions, PhaseRecord, Question,
-    RankRecord, Row, RunRecord, Study, Target,
+    ClockFacts, DeviceTraffic, Finding, Host, JobError, JobRecord, JobSetup, Node, PhaseConditions, PhaseRecord,
+    Question, RankRecord, Row, RunRecord, Study, Target,
 };
 
 use crate::scene::{GIB, MIB, direct, disk_storage, look, on, on_disk, rates, reader};
@@ -191,6 +191,24 @@ fn flushes_that_end_below_a_loop_device() {
     assert_eq!(on_loop(Some(1_000), true), []);
     assert_eq!(on_loop(None, true), [], "the disk counts none");
     assert_eq!(on_loop(Some(3), false), [], "nobody looked below");
+}
+
+#[test]
+fn passes_that_failed_are_not_quoted() {
+    let passes = |failed: bool| {
+        let rows = [1_000, 30_000, 60_000].map(|ms| {
+            let error =
+                failed.then(|| JobError { code: 5, function: "open".into(), text: "Input/output error".into() });
+            Row { phase: Some(PhaseRecord { elapsed_ns: ms * 1_000_000, error, ..pass("create") }), ..Row::default() }
+        });
+        let study = study(disk_storage(), rows.into());
+        of_phase_rows(&study, &study.rows.iter().collect::<Vec<_>>())
+            .into_iter()
+            .map(|found| found.id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(passes(false), ["too-noisy"]);
+    assert_eq!(passes(true), Vec::<String>::new());
 }
 
 /// A pass of a thousand operations on each of these nodes, with its time there.
