@@ -11,21 +11,23 @@ use super::{Distributed, Lane, Recorder, RecorderOptions};
 pub(super) struct OnRequest {
     pub(super) lat: Option<Cells>,
     pub(super) slat: Option<Cells>,
+    /// Whether one of them is kept, so that each transfer has a place.
+    takes_all: bool,
     by_priority: ByPriority,
 }
 
 impl OnRequest {
     pub(super) fn new(kept: RecorderOptions) -> Option<Box<OnRequest>> {
         let [lat, slat] = [kept.lat_distribution, kept.slat_distribution].map(|asked| asked.then(Cells::new));
-        let on_request = OnRequest { lat, slat, by_priority: ByPriority::default() };
-        (kept.lat_distribution || kept.slat_distribution).then(|| Box::new(on_request))
+        let takes_all = kept.lat_distribution || kept.slat_distribution;
+        takes_all.then(|| Box::new(OnRequest { lat, slat, takes_all, by_priority: ByPriority::default() }))
     }
 
     /// Whether a transfer of this priority has a place in these distributions. Without those of all transfers, the
     /// completion latencies of requests with their thread's priority (0) are among those of the direction.
     #[inline]
     pub(super) fn takes(&self, priority: u16) -> bool {
-        priority != 0 || self.lat.is_some() || self.slat.is_some()
+        priority != 0 || self.takes_all
     }
 
     /// Completion latencies that are not among those of the direction.
@@ -56,8 +58,9 @@ impl ByPriority {
     /// The latencies of a priority, 0 for that of the thread; `None`: they are not kept apart.
     #[inline]
     fn of(&mut self, priority: u16) -> Option<&mut Distributed> {
-        let place = self.0.iter().position(|one| one.number == priority).unwrap_or(0);
-        self.0.get_mut(place).map(|one| &mut one.latencies)
+        let (of_thread, others) = self.0.split_first_mut()?;
+        let own = others.iter_mut().find(|one| one.number == priority);
+        Some(&mut own.unwrap_or(of_thread).latencies)
     }
 
     fn all(&self) -> &[OfPriority] {
