@@ -32,7 +32,7 @@ impl Study {
         // Tests run one after the other, so their times add up.
         let sum_ms = |is_layout: bool| -> f64 {
             let rows = self.rows.iter().filter(|row| (row.pattern == test_name::FILL) == is_layout);
-            rows.filter_map(|row| row.figures()).map(|figures| figures.elapsed_s * 1e3).sum()
+            rows.filter_map(|row| row.figures()).fold(0.0, |sum, figures| sum + figures.elapsed_s * 1e3)
         };
         let (measured_ms, layout_ms) = (sum_ms(false), sum_ms(true));
         let seconds = |ms: f64| ms.round() / 1e3;
@@ -73,6 +73,8 @@ mod tests {
         let expected =
             TimeUse { wall_s: 8.0, measured_s: 6.0, measured_percent: 75.0, layout_s: 1.0, layout_percent: 12.5 };
         assert_eq!(used, expected);
+        let without_layout = study(8_000, &[("create", 4_000)]).time_use().unwrap();
+        assert!(without_layout.layout_s.is_sign_positive(), "-0 is no time");
     }
 
     #[test]
