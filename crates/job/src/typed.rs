@@ -176,6 +176,12 @@ pub struct Process {
     pub user: Option<u32>,
     /// Group that the worker becomes.
     pub group: Option<u32>,
+    /// Control group that the worker joins, below the blkio mount.
+    pub control_group: Option<String>,
+    /// Weight of that group.
+    pub control_group_weight: Option<u16>,
+    /// Whether that group stays if the run has made it.
+    pub control_group_kept: bool,
     /// Name of the worker's thread.
     pub thread_name: Option<String>,
     /// Command before the job.

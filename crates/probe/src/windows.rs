@@ -52,6 +52,11 @@ impl Look {
         Look(())
     }
 
+    /// There are no control groups.
+    pub fn blkio_mount(&self) -> Fact<PathBuf> {
+        Err(NotVisible::new("control groups", "Windows has none"))
+    }
+
     /// This is not read yet.
     pub fn network_bytes(&self) -> Option<fsdyno_results::ReadWrite<u64>> {
         None

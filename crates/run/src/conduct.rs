@@ -24,6 +24,7 @@ use fsdyno_results::{ClockFacts, Host, JobRecord, Node, Note, RunRecord, SCHEMA_
 use fsdyno_stats::sort;
 
 use crate::account::blank_record;
+use crate::control_groups::ControlGroups;
 use crate::guard::Guard;
 use crate::idleness::IdleMeter;
 use crate::ledger::Sampler;
@@ -84,6 +85,10 @@ pub(crate) fn conduct(
         plan.refuse_all("log", &sentence);
         None
     });
+    let groups = ControlGroups::begin(&plan, || heading.look.blkio_mount()).unwrap_or_else(|sentence| {
+        plan.refuse_all("cgroup", &sentence);
+        ControlGroups::default()
+    });
     let logs = writer.as_ref().map(LogWriter::sender);
     let flows = Flows::of(plan.workers.iter().map(|worker| worker.job.pacing.flow));
     let locks = Mutex::new(file_locks(
@@ -93,7 +98,8 @@ pub(crate) fn conduct(
     let guard = Guard::default();
     let wears_out = heading.stop_rule == StopRule::WearOut && plan.workers.len() == 1;
     let events_of_workers = Mutex::new(sender);
-    let shared = Shared { plan, cells, control, gate, guard, flows, locks, logs, wears_out, events: events_of_workers };
+    let shared =
+        Shared { plan, cells, control, gate, guard, groups, flows, locks, logs, wears_out, events: events_of_workers };
     let shared = Arc::new(shared);
     let mut conductor = Conductor::new(shared, heading, events, observer);
     conductor.logs = writer;
@@ -209,6 +215,7 @@ impl<'run> Conductor<'run> {
             self.run_stage(stage);
         }
         self.end_logs();
+        self.remove_groups();
         self.heading.notes.extend(self.observer.ended());
         self.shared.control.follow();
         let ended = std::mem::take(&mut self.ended);
@@ -234,6 +241,15 @@ impl<'run> Conductor<'run> {
             self.observer.message(&text);
             let severity = Severity::Caution;
             self.heading.notes.push(Note::new(LOGS_INCOMPLETE, severity, text));
+        }
+    }
+
+    /// Removes the control groups that the run has made; those that are left are reported, and noted in the record.
+    fn remove_groups(&mut self) {
+        for error in self.shared.groups.remove(!self.shared.control.abandoned()) {
+            let text = format!("a control group of this run is left: {error}");
+            self.observer.message(&text);
+            self.heading.notes.push(Note::new("group-left", Severity::Info, text));
         }
     }
 

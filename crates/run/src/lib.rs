@@ -7,6 +7,7 @@
 mod account;
 mod conduct;
 mod control;
+mod control_groups;
 mod descriptors;
 mod guard;
 mod idleness;

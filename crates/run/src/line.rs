@@ -13,6 +13,7 @@ use fsdyno_results::{Host, Node, Note, RANKS_APART, RunRecord, Severity};
 
 use crate::account::blank_record;
 use crate::conduct::{Heading, Observer, conduct};
+use crate::control_groups;
 use crate::descriptors;
 use crate::layout::LayoutPart;
 use crate::layout_steps::shared_files::fill_part;
@@ -126,6 +127,7 @@ impl<'line> ProbedLine<'line> {
             None => plan::plan(&line.request.jobs, &facts, system_seed),
         };
         plan.rejections.extend(descriptors::refusal(&plan, &facts.limits));
+        plan.rejections.extend(control_groups::refusal(&plan, || look.blkio_mount()));
         plan.watched_max = descriptors::watched_max(&plan, &facts.limits);
         if plan.rejections.is_empty() {
             // The log files are opened next.

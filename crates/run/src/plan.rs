@@ -295,6 +295,11 @@ impl Planning<'_> {
             self.note("mmap-direct", Severity::Caution, job, text.to_string());
         }
         self.note_offload(job);
+        let process = &job.process;
+        if process.control_group.is_none() && (process.control_group_weight.is_some() || process.control_group_kept) {
+            let text = "cgroup_weight and cgroup_nodelete have no effect without cgroup";
+            self.note("no-group", Severity::Caution, job, text.to_owned());
+        }
         if job.submission.engine == EngineName::Posixaio && !job.submission.offloads() {
             let text = "ioengine=posixaio is done by io_uring, or by libaio where that is refused";
             self.note("posixaio", Severity::Info, job, text.to_string());

@@ -79,7 +79,7 @@ fn prepared(index: usize, shared: &Arc<Shared>) -> Result<Prepared, Box<WorkerEn
     cell.set_thread(fsdyno_os::thread::thread_id());
     fsdyno_os::allocation::may_be_abandoned();
     let prepared = state::verifiable(plan).and_then(|verifiable| {
-        let locked = process::apply(plan)?;
+        let locked = process::apply(plan, &shared.groups)?;
         let failed = |refused: Refused| Refused { message: format!("fio: {}", refused.message), ..refused };
         command::run(CommandTime::Before, index, shared).map_err(failed)?;
         let recording = recording::open(plan, shared)?;

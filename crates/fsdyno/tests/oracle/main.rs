@@ -23,6 +23,7 @@ mod broken;
 mod chosen;
 mod claims;
 mod contract;
+mod control_groups;
 mod durability;
 mod engines;
 mod files;

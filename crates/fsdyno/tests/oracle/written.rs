@@ -109,6 +109,8 @@ const ELSEWHERE: &[&str] = &[
     // The table of operations, engines and files.
     "ioengine=",
     "exec_prerun",
+    // The tests of control groups.
+    "cgroup",
     "uid, gid",
     "mem=mmap:FILE",
     "hugepage-size",

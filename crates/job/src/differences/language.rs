@@ -104,6 +104,18 @@ pub(super) const LANGUAGE: &[Difference] = &[
         "workers are threads",
     ),
     difference(
+        "cgroup=../NAME, cgroup=/NAME",
+        "makes the directory where the path leads",
+        "refused",
+        "a group is below the mount",
+    ),
+    difference(
+        "cgroup without the blkio controller of cgroup version 1",
+        "takes version 2, or goes on without a group",
+        "refused",
+        "a job that is not in its group is another one",
+    ),
+    difference(
         "mem=mmap:FILE, mmapshared:FILE, mmaphuge:FILE",
         "cuts the file to the size of the buffers, or crashes where it is shorter; clones share them",
         "the file grows, each worker has a part of its own, and nothing is cut",

@@ -2,13 +2,14 @@
 
 use super::JobRow;
 use super::build::*;
-use crate::option::{Choice, Status, Status::*};
-use crate::value;
+use crate::option::{Choice, Status::*};
+use crate::value::{self, Refusal};
 
 const POLICIES: &[Choice] =
     &[Choice::new("shared", "Every clone may use all of them"), Choice::new("split", "Each clone gets one")];
 
-const GROUPS: Status = Rejected("start the whole command in a cgroup instead: systemd-run --scope -p ...");
+const GROUPS: &str =
+    "needs the blkio controller of cgroup version 1: version 2 keeps the threads of a process in one group";
 
 const PROFILES: &str = "act and tiobench, on the command line alone; tiobench needs a size, and act prints no table of slices and no verdict";
 
@@ -47,11 +48,38 @@ pub(super) const ROWS: &[JobRow] = &[
         .tier(3).help("Command that the shell runs before the job; its output goes to JOB.prerun.txt"),
     option("exec_postrun", text(|d, text| { d.job.process.exec_postrun = Some(text.to_owned()); Ok(()) }))
         .tier(3).help("Command that the shell runs after the job; its output goes to JOB.postrun.txt"),
-    option("cgroup", text(ignore_text)).tier(4).help("cgroup to put the job into").status(GROUPS),
-    option("cgroup_weight", integer(100, 1000, ignore)).tier(4).help("Weight of that cgroup").status(GROUPS),
-    option("cgroup_nodelete", boolean(ignore)).tier(4).default("0").help("Leave that cgroup behind").status(GROUPS),
+    option("cgroup", text(|d, text| { d.job.process.control_group = Some(group_name(text)?); Ok(()) }))
+        .tier(4).help("Control group of the workers, below the blkio mount of version 1").status(Partial(GROUPS)),
+    option("cgroup_weight", integer(100, 1000, |d, n| d.job.process.control_group_weight = u16::try_from(n).ok()))
+        .tier(4).help("Weight of that group, for its blkio.weight"),
+    option("cgroup_nodelete", boolean(|d, is| d.job.process.control_group_kept = is))
+        .tier(4).default("0").help("Whether a group that the run has made stays"),
     option("gpu_dev_id", integer(0, COUNT_MAX, ignore))
         .tier(4).help("GPU whose memory holds the buffers").status(Rejected("memory of a GPU needs its maker's library")),
     option("profile", text(ignore_text))
         .tier(4).help("A built-in workload of fio").status(Partial(PROFILES)),
 ];
+
+/// The name of a control group: plain, so that it leads nowhere but below the mount.
+fn group_name(text: &str) -> Result<String, Refusal> {
+    let plain = |part: &str| !matches!(part, "" | "." | "..");
+    if text.split('/').all(plain) {
+        return Ok(text.to_owned());
+    }
+    Err(Refusal::new("a group is named from the blkio mount on, such as NAME or PARENT/NAME, without . and .."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_below_the_mount() {
+        for name in ["fio", "user/fio", "..a", "a b"] {
+            assert_eq!(group_name(name).ok().as_deref(), Some(name));
+        }
+        for name in ["", ".", "..", "../x", "a/../../x", "/sys/fs/cgroup/x", "a//b", "a/", "a/./b"] {
+            assert!(group_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -63,6 +63,17 @@ impl Directory {
         Err(FileError::of("keep hold of", &self.path.join(name), errno::ESTALE))
     }
 
+    /// Makes a directory directly below that others may read, unless the name exists; says whether it did.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn make_unless_there(&self, name: &Path) -> Result<bool, FileError> {
+        match beneath::make_directory(self.fd.as_fd(), name, 0o755) {
+            Err(errno::EEXIST) => Ok(false),
+            outcome => self.at("create the directory", name, outcome.map(|()| true)),
+        }
+    }
+
     /// Makes a directory below this one, with its parents, unless they exist.
     ///
     /// # Errors

@@ -37,6 +37,18 @@ pub(super) fn group(look: &Look, controller: &str) -> Fact<Group> {
     Ok(Group { version, directories: above.map(Path::to_path_buf).collect(), mount_point: mount.mount_point.clone() })
 }
 
+/// The mount point of the blkio controller of version 1.
+pub(super) fn blkio_mount(look: &Look) -> Fact<PathBuf> {
+    let mounts = mounts::mounts(look)?;
+    let has_it = |mount: &&Mount| mount.fstype == "cgroup" && mount.option("blkio").is_some();
+    let there = mounts.iter().find(has_it).map(|mount| mount.mount_point.clone());
+    there.ok_or_else(|| {
+        let newer = mounts.iter().any(|mount| mount.fstype == "cgroup2");
+        let reason = if newer { "only cgroup version 2 has I/O here" } else { "no cgroups for I/O are mounted" };
+        NotVisible::new("/proc/self/mountinfo", reason)
+    })
+}
+
 impl Group {
     /// The files of this name in the group and its parents.
     pub(super) fn files(&self, name: &str) -> Vec<PathBuf> {

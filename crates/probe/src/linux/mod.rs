@@ -54,6 +54,11 @@ impl Look {
         waiting::waiting_of(self, thread)
     }
 
+    /// The mount point of the blkio controller of cgroup version 1.
+    pub fn blkio_mount(&self) -> Fact<std::path::PathBuf> {
+        cgroups::blkio_mount(self)
+    }
+
     /// All facts about one path.
     pub fn path_facts(&self, path: &Path) -> PathFacts {
         paths::path_facts(self, path)

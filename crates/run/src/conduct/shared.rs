@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::control::Control;
 use fsdyno_drive::{Flows, Interval, LockedFiles, LogSender, WorkerCell, WorkerEnd};
 
+use crate::control_groups::ControlGroups;
 use crate::guard::Guard;
 use crate::plan::Plan;
 use crate::stage_workers::StartGate;
@@ -30,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) gate: StartGate,
     /// Protects devices in use from changes.
     pub(crate) guard: Guard,
+    /// The control groups that workers join.
+    pub(crate) groups: ControlGroups,
     /// The flows that jobs share.
     pub(crate) flows: Flows,
     /// Each worker's share of `lockfile`.

@@ -27,6 +27,9 @@ pub(super) fn refusal(job: &Job) -> Option<Refusal> {
         return refuse(not_yet("--lockmem is", "leave it out"));
     }
     let process = &job.process;
+    if process.control_group.is_some() {
+        return refuse("control groups belong to Linux. Next step: leave cgroup out".to_owned());
+    }
     if process.user.is_some() || process.group.is_some() || process.memory_policy.is_some() || !process.nodes.is_empty()
     {
         return refuse("uid, gid and numa options belong to Linux. Next step: leave them out".to_owned());
@@ -64,6 +67,7 @@ mod tests {
             (refused(|job| job.durability.sync_file_range = Some((2, 8))), "sync_file_range"),
             (refused(|job| job.submission.memory = Memory::Huge(0)), "--mem=mmaphuge"),
             (refused(|job| job.pattern.access.trims = true), "trims"),
+            (refused(|job| job.process.control_group = Some("a".to_owned())), "cgroup"),
         ] {
             let message = message.unwrap();
             assert!(message.contains(name) && message.contains("Next step: "), "{message}");

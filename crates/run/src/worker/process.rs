@@ -5,10 +5,11 @@ use fsdyno_os::errno::{EINVAL, ENOMEM, EPERM};
 use fsdyno_os::thread::{self, ThreadError};
 
 use super::Refused;
+use crate::control_groups::ControlGroups;
 use crate::plan::WorkerPlan;
 
 /// Applies the job's settings to the calling thread. The user comes last, as an ordinary one may do less.
-pub(super) fn apply(plan: &WorkerPlan) -> Result<LockedMemory, Refused> {
+pub(super) fn apply(plan: &WorkerPlan, groups: &ControlGroups) -> Result<LockedMemory, Refused> {
     let process = &plan.job.process;
     let start_clock = plan.job.reporting.start_clock;
     if fsdyno_drive::epoch_ms(start_clock).is_none() {
@@ -16,6 +17,10 @@ pub(super) fn apply(plan: &WorkerPlan) -> Result<LockedMemory, Refused> {
         let message = format!("fio: {}: job_start_clock_id={start_clock}: {text}", plan.job.name);
         return Err(Refused { code: EINVAL, function: "clock_gettime", message });
     }
+    groups.join(plan).map_err(|error| {
+        let message = format!("fio: {}: cannot join its cgroup: {error}", plan.job.name);
+        Refused { code: error.code, function: "cgroup", message }
+    })?;
     if let Some(name) = &process.thread_name {
         thread::set_name(name).map_err(refused)?;
     }

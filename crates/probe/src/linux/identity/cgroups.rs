@@ -156,6 +156,14 @@ mod tests {
     }
 
     #[test]
+    fn the_mount_of_version_1_is_found() {
+        let tree = grouped(Version::V1);
+        assert_eq!(tree.look.blkio_mount(), Ok(tree.root.path().join("cg")));
+        let newer = grouped(Version::V2).look.blkio_mount().unwrap_err();
+        assert!(newer.reason.contains("version 2"), "{newer}");
+    }
+
+    #[test]
     fn the_tightest_limits_of_version_2() {
         let tree = grouped(Version::V2);
         file(&tree, "a/cpu.max", "150000 100000\n");
