@@ -26,6 +26,8 @@ pub(crate) struct ControlGroups(Vec<Group>);
 #[derive(Debug)]
 struct Group {
     name: String,
+    /// The weight that it was given.
+    weight: Option<u16>,
     /// Its file `tasks`: a thread that writes 0 to it joins.
     members: Mutex<OpenFile>,
     /// The group, if the run has to remove it.
@@ -41,29 +43,20 @@ struct Made {
 }
 
 /// What each worker that can run asks for.
-fn asked(plan: &Plan) -> impl Iterator<Item = (&WorkerPlan, &Process, &str)> {
+fn asked(plan: &Plan) -> impl Iterator<Item = (&Process, &str)> {
     plan.workers.iter().filter(|worker| worker.refused.is_none()).filter_map(|worker| {
         let process: &Process = &worker.job.process;
-        Some((worker, process, process.control_group.as_deref()?))
+        Some((process, process.control_group.as_deref()?))
     })
 }
 
-/// A sentence, if jobs ask for groups that cannot be had.
+/// A sentence, if jobs ask for groups and there is no controller for them.
 pub(crate) fn refusal(plan: &Plan, mount: impl FnOnce() -> Fact<PathBuf>) -> Option<String> {
-    let (_, _, name) = asked(plan).next()?;
-    if let Err(error) = mount() {
-        return Some(format!(
-            "fio: cgroup={name}: cgroup blkio does not appear to be mounted: {error}; this option needs the controller \
-             of cgroup version 1\nNext step: leave cgroup out, and start the run with systemd-run --scope -p IOWeight="
-        ));
-    }
-    let weight = |name| asked(plan).filter(move |job| job.2 == name).filter_map(|job| job.1.control_group_weight);
-    let (name, one, other) = asked(plan).find_map(|(_, process, name)| {
-        let one = process.control_group_weight?;
-        weight(name).find(|other| *other != one).map(|other| (name, one, other))
-    })?;
+    let (_, name) = asked(plan).next()?;
+    let error = mount().err()?;
     Some(format!(
-        "fio: cgroup={name} would have cgroup_weight={one} and {other}\nNext step: use one weight, or another group"
+        "fio: cgroup={name}: cgroup blkio does not appear to be mounted: {error}; this option needs the controller of \
+         cgroup version 1\nNext step: leave cgroup out, and start the run with systemd-run --scope -p IOWeight=WEIGHT"
     ))
 }
 
@@ -75,18 +68,27 @@ impl ControlGroups {
             return Ok(groups);
         }
         let mount = mount().map_err(|error| format!("fio: cgroup: {error}"))?;
-        for (_, process, name) in asked(plan) {
+        for (process, name) in asked(plan) {
             let failed = |error: FileError| because(process, name, &error);
-            if !groups.0.iter().any(|group| group.name == name) {
+            let known = groups.0.iter().position(|group| group.name == name);
+            if known.is_none() {
                 groups.0.push(Group::open(&mount, name).map_err(failed)?);
             }
-            if let Some(weight) = process.control_group_weight {
-                weigh(&mount, name, weight).map_err(failed)?;
+            let place = known.unwrap_or(groups.0.len() - 1);
+            let Some(weight) = process.control_group_weight else { continue };
+            match groups.0[place].weight.replace(weight) {
+                None => weigh(&mount, name, weight).map_err(failed)?,
+                Some(other) if other != weight => {
+                    return Err(format!(
+                        "fio: cgroup={name} would have cgroup_weight={other} and {weight}\nNext step: use one of them"
+                    ));
+                }
+                Some(_) => {}
             }
         }
         // All are there, so that those to be kept may stay.
         for group in &mut groups.0 {
-            if asked(plan).any(|(_, process, name)| process.control_group_kept && name == group.name) {
+            if asked(plan).any(|(process, name)| process.control_group_kept && name == group.name) {
                 group.made = None;
             }
         }
@@ -102,8 +104,10 @@ impl ControlGroups {
 
     /// Removes the groups that this run has made; the errors say which are left. `patient`: waits for threads to leave.
     pub(crate) fn remove(&self, patient: bool) -> Vec<FileError> {
+        // A group may be below one that was made before it.
         self.0
             .iter()
+            .rev()
             .filter_map(|group| group.made.as_ref()?.remove(if patient { REMOVALS } else { 1 }).err())
             .collect()
     }
@@ -133,7 +137,7 @@ impl Group {
         match opened {
             Ok((members, identity)) => {
                 let made = made.then_some(Made { parent, name: last, identity });
-                Ok(Group { name: name.to_owned(), members: Mutex::new(members), made })
+                Ok(Group { name: name.to_owned(), weight: None, members: Mutex::new(members), made })
             }
             Err(error) => {
                 if made {
@@ -208,14 +212,7 @@ mod tests {
         assert_eq!(refusal(&plan_of(""), none), None);
         let text = refusal(&plan_of("--cgroup=g"), none).unwrap();
         assert!(text.contains("cgroup=g") && text.contains("only version 2") && text.contains("systemd-run"), "{text}");
-        let there = || Ok(PathBuf::from("/nowhere"));
-        assert_eq!(refusal(&plan_of("--cgroup=g --cgroup_weight=200 --numjobs=2"), there), None);
-        let two = "--cgroup=g --cgroup_weight=200 --name=b --ioengine=null --size=4k --cgroup=g --cgroup_weight=300";
-        assert!(refusal(&plan_of(two), there).unwrap().contains("cgroup_weight=200 and 300"));
-        assert_eq!(
-            refusal(&plan_of(&two.replace("--cgroup=g --cgroup_weight=300", "--cgroup=h --cgroup_weight=300")), there),
-            None
-        );
+        assert_eq!(refusal(&plan_of("--cgroup=g"), || Ok("/nowhere".into())), None);
     }
 
     #[test]
@@ -226,12 +223,15 @@ mod tests {
         for file in ["tasks", WEIGHT] {
             std::fs::write(group.join(file), "").unwrap();
         }
-        let plan = plan_of("--cgroup=user/g --cgroup_weight=200");
+        let two = "--cgroup=user/g --cgroup_weight=200 --name=b --ioengine=null --size=4k --cgroup=user/g --cgroup_weight=300";
+        let error = ControlGroups::begin(&plan_of(two), || Ok(tree.path().to_owned())).unwrap_err();
+        assert!(error.contains("cgroup_weight=200 and 300"), "{error}");
+        let plan = plan_of("--cgroup=user/g --cgroup_weight=200 --numjobs=2");
         let groups = ControlGroups::begin(&plan, || Ok(tree.path().to_owned())).unwrap();
         groups.join(&plan.workers[0]).unwrap();
         assert_eq!(std::fs::read_to_string(group.join("tasks")).unwrap(), "0");
         assert_eq!(std::fs::read_to_string(group.join(WEIGHT)).unwrap(), "200");
-        ["tasks", WEIGHT].map(|file| std::fs::remove_file(group.join(file)).unwrap());
+        ["tasks", WEIGHT].iter().for_each(|file| std::fs::remove_file(group.join(file)).unwrap());
         assert!(groups.remove(true).is_empty());
         drop(groups);
         assert!(group.is_dir(), "it is empty, and another's");
