@@ -43,8 +43,8 @@ fn timed<T>(longest: &mut Duration, work: impl FnOnce() -> T) -> T {
 }
 
 /// Lets each rank of a branch join its own part with those of its children. `below`: what the children passed.
-fn up(rank: usize, join: &dyn Fn(usize, Vec<Vec<u8>>) -> Vec<u8>) -> Passed {
-    let below: Vec<Passed> = tree::children(rank, RANKS).map(|child| up(child, join)).collect();
+fn up(rank: usize, ranks: usize, join: &dyn Fn(usize, Vec<Vec<u8>>) -> Vec<u8>) -> Passed {
+    let below: Vec<Passed> = tree::children(rank, ranks).map(|child| up(child, ranks, join)).collect();
     let mut longest = below.iter().map(|passed| passed.longest).max().unwrap_or_default();
     let parts = below.into_iter().map(|passed| passed.bytes).collect();
     let bytes = timed(&mut longest, || join(rank, parts));
@@ -75,9 +75,10 @@ fn reached(round: Round, own: impl Fn(u32) -> Reached) -> impl Fn(usize, Vec<Vec
     }
 }
 
-fn seen(rank: u32) -> Reached {
+/// What a rank sees of one server, whose name is `source`.
+fn seen(rank: u32, source: String) -> Reached {
     let options = ["rw", "vers=4.2"].map(str::to_owned).to_vec();
-    let mount = Mount { fstype: "nfs4".to_owned(), options, ..Mount::default() };
+    let mount = Mount { fstype: "nfs4".to_owned(), source, options, ..Mount::default() };
     let storages = vec![Storage { mount: Fact::Value(mount), ..Storage::default() }];
     let own = Sight { sees_first: Some(true), is_beside: rank < 2 };
     let seen = Views::of(rank, Ok(&Node { storages, ..Node::default() }), own);
@@ -108,85 +109,103 @@ fn recorded(seats: &[RankPartners], rank: u32) -> Reached {
     run.nodes[0].ledger = Some(Ledger { samples, ..Ledger::default() });
     run.jobs = vec![job];
     let spans = vec![ActiveSpan { stage: 0, start_ns: 0, end_ns: 60_000_000_000 }];
-    run.take_part(RankRecord { rank, clock: None, spans, sees_first: Some(true) }, RANKS as u32);
-    run.shed_series(RANKS);
+    run.take_part(RankRecord { rank, clock: None, spans, sees_first: Some(true) }, seats.len() as u32);
+    run.shed_series(seats.len());
     Reached { records: Records::of(rank, run), ..Reached::new(1, Round::Recorded) }
 }
 
 /// The longest path down: each rank passes on to each branch its own part.
-fn down(rank: usize, bytes: Vec<u8>) -> Duration {
+fn down(rank: usize, all: usize, bytes: Vec<u8>) -> Duration {
     let mut own = Duration::ZERO;
-    let children: Vec<usize> = tree::children(rank, RANKS).collect();
+    let children: Vec<usize> = tree::children(rank, all).collect();
     let parts = timed(&mut own, || {
         let Ok(Message::Welcome(Welcome { ranks, seats, .. })) = frames::decoded(bytes) else {
             panic!("it is welcome")
         };
-        assert_eq!((ranks as usize, seats[0].0 as usize), (RANKS, rank));
+        assert_eq!((ranks as usize, seats[0].0 as usize), (all, rank));
         let parts = tree::by_child(rank, &seats, &children);
         let welcome = |seats| frames::encoded(&Message::Welcome(Welcome { ranks, seats, ..Welcome::default() }));
         parts.into_iter().map(welcome).collect::<Vec<_>>()
     });
-    own + children.iter().zip(parts).map(|(child, bytes)| down(*child, bytes)).max().unwrap_or_default()
+    own + children.iter().zip(parts).map(|(child, bytes)| down(*child, all, bytes)).max().unwrap_or_default()
 }
 
 /// Prints the times: `cargo test --release -p fsdyno-cluster many_ranks_begin -- --nocapture` gives the figures of
 /// docs/scale.md.
 #[test]
 fn many_ranks_begin_agree_and_end() {
-    let mut total = Duration::ZERO;
-    let mut step = |what: &str, longest: Duration| {
-        total += longest;
-        println!("{what}: {:.3} s", longest.as_secs_f64());
-    };
-    let passed = up(0, &hello);
-    let mut welcome = passed.longest;
+    for ranks in [RANKS / 10, RANKS / 2, RANKS] {
+        println!("{ranks} ranks");
+        let (welcome, seats) = welcome(ranks);
+        let steps = [
+            ("welcome", welcome),
+            ("agreement", agreement(&seats, |_| "s:/x".to_owned())),
+            ("layout", up(0, ranks, &reached(Round::LaidOut, |_| Reached::new(1, Round::LaidOut))).longest),
+            ("gathering", gathering(&seats)),
+        ];
+        let seconds = |(step, longest): &(&str, Duration)| println!("{step}: {:.3} s", longest.as_secs_f64());
+        steps.iter().for_each(seconds);
+        seconds(&("all", steps.iter().map(|(_, longest)| *longest).sum()));
+        let own_names = agreement(&seats, |rank| format!("s{rank}:/x"));
+        seconds(&("agreement, if each rank has another name for the server", own_names));
+    }
+}
+
+/// The time until each rank has its seat, and the seats.
+fn welcome(ranks: usize) -> (Duration, Vec<RankPartners>) {
+    let passed = up(0, ranks, &hello);
+    let mut longest = passed.longest;
     let mut seats = Vec::new();
-    let bytes = timed(&mut welcome, || {
+    let bytes = timed(&mut longest, || {
         let Ok(Message::Hello(mut members)) = frames::decoded(passed.bytes) else { panic!("all say hello") };
         fsdyno_stats::sort::by_key(&mut members, |member| member.rank);
-        assert_eq!((members.len(), members::problem(&members)), (RANKS, None));
+        assert_eq!((members.len(), members::problem(&members)), (ranks, None));
         seats = members::seats(&members);
         let of_all = (0..).zip(seats.iter().cloned()).collect();
-        frames::encoded(&Message::Welcome(Welcome { ranks: RANKS as u32, seats: of_all, ..Welcome::default() }))
+        frames::encoded(&Message::Welcome(Welcome { ranks: ranks as u32, seats: of_all, ..Welcome::default() }))
     });
-    step("welcome", welcome + down(0, bytes));
-    let last = &seats[RANKS - 1];
-    assert_eq!((last.name.clone(), last.partners.elsewhere), (format!("node{:05}:1", RANKS / 2 - 1), true));
+    let last = &seats[ranks - 1];
+    assert_eq!((last.name.clone(), last.partners.elsewhere), (format!("node{:05}:1", ranks / 2 - 1), true));
+    (longest + down(0, ranks, bytes), seats)
+}
 
-    let passed = up(0, &reached(Round::Agreed, seen));
-    let mut agreeing = passed.longest;
-    timed(&mut agreeing, || {
+/// The time until the first rank knows that all see one storage; `source`: the server's name on each rank.
+fn agreement(seats: &[RankPartners], source: impl Fn(u32) -> String) -> Duration {
+    let passed = up(0, seats.len(), &reached(Round::Agreed, |rank| seen(rank, source(rank))));
+    let mut longest = passed.longest;
+    timed(&mut longest, || {
         let Ok(Message::Reached(all)) = frames::decoded(passed.bytes) else { panic!("all have looked") };
-        assert_eq!(all.seen.agreement(&seats), Ok(Vec::new()));
+        assert_eq!(all.seen.agreement(seats), Ok(Vec::new()));
     });
-    step("agreement", agreeing);
+    longest
+}
 
-    let passed = up(0, &reached(Round::LaidOut, |_| Reached::new(1, Round::LaidOut)));
-    step("layout", passed.longest);
-
-    let passed = up(0, &reached(Round::Recorded, |rank| recorded(&seats, rank)));
-    let (mut gathering, sent) = (passed.longest, passed.bytes.len());
-    let all = timed(&mut gathering, || {
+/// The time until the first rank has merged the records of all.
+fn gathering(seats: &[RankPartners]) -> Duration {
+    let ranks = seats.len();
+    let passed = up(0, ranks, &reached(Round::Recorded, |rank| recorded(seats, rank)));
+    let (mut longest, sent) = (passed.longest, passed.bytes.len());
+    let all = timed(&mut longest, || {
         let Ok(Message::Reached(all)) = frames::decoded(passed.bytes) else { panic!("all have measured") };
         let (mut records, mut damaged) = (Vec::new(), all.lost);
         all.records.read(&mut records, &mut damaged);
         assert!(damaged.is_empty(), "{damaged:?}");
-        let clocks: Vec<(u32, Offset)> = (0..RANKS as u32).map(|rank| (rank, Offset::default())).collect();
+        let clocks: Vec<(u32, Offset)> = (0..ranks as u32).map(|rank| (rank, Offset::default())).collect();
         let ended = Ended { clocks_before: clocks.clone(), clocks_after: clocks, ..Ended::default() };
-        joined::record_of_all(records, &ended, &seats).expect("they fit together")
+        joined::record_of_all(records, &ended, seats).expect("they fit together")
     });
-    step("gathering", gathering);
-    println!("all: {:.3} s; the records have {} MiB on the way", total.as_secs_f64(), sent >> 20);
-    assert!(sent < RANKS * 8000, "{sent} bytes of {RANKS} ranks: distributions are packed and series left out");
-    assert_eq!((all.nodes.len(), all.jobs.len(), all.missing_ranks().len()), (RANKS, RANKS, 0));
+    println!("the records have {} MiB on the way", sent >> 20);
+    assert!(sent < ranks * 8000, "{sent} bytes of {ranks} ranks: distributions are packed and series left out");
+    assert_eq!((all.nodes.len(), all.jobs.len(), all.missing_ranks().len()), (ranks, ranks, 0));
     let ledgers = all.nodes.iter().filter(|node| node.ledger.is_some()).count();
-    assert_eq!(ledgers, RANKS / 2, "two ranks of a machine share one");
+    assert_eq!(ledgers, ranks / 2, "two ranks of a machine share one");
     assert!(all.nodes.iter().all(|node| node.part.as_ref().is_some_and(|part| part.clock.is_some())));
     let reads = all.jobs.iter().map(|job| &job.directions.read);
     let counted = |latency: &Latency| latency.histogram.as_ref().map(Histogram::count);
     assert!(
         reads.into_iter().all(|read| counted(&read.clat) == Some(read.ios) && counted(&read.lat) == Some(read.ios))
     );
+    longest
 }
 
 /// Ten thousand ranks, two on each machine, each with the signs of its children. One machine falls silent at 5 s: each of
