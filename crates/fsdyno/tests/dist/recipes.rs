@@ -115,7 +115,7 @@ fn the_recipe_of_nix_is_read_and_names_an_archive_for_each_cpu() {
     }
     let place = Place::new();
     place.write("fsdyno.nix", filled("nix/fsdyno.nix.in"));
-    let script = "system: let made = import ./fsdyno.nix {
+    let script = "{ system }: let made = import ./fsdyno.nix {
         lib.licenses = { mit = 1; asl20 = 2; };
         fetchurl = wanted: wanted.url;
         stdenvNoCC = { hostPlatform = { inherit system; }; mkDerivation = make: make { }; };
