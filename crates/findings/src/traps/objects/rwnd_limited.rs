@@ -15,8 +15,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     trap: "T62",
     title: "The server's receive window limited what was sent",
     happens: "A sender may have as many bytes on their way as the receiver has room for. With a small receive buffer, or a \
-              server that does not read in time, the sender waits: the number is then the window divided by the round trip, \
-              or the pace of the server, and neither the network nor the client was the limit.",
+              server that does not read in time, the sender waits. The number is then the window divided by the round trip, \
+              or the pace of the server: neither the network nor the client was the limit.",
     seen: "The kernel's time in which the window of the server kept the connections of ioengine=http from sending, against \
            the time with data that were to be sent, or not acknowledged. It is reported from a fifth of that on, if it is a \
            tenth of the workers' time. Of what is read the kernel of the server has the same counter, not this one.",
