@@ -107,6 +107,9 @@ const CLAIMS: &[Claim] = &[
         let ran = run("--name=a --filename=f --size=4k --rw=write --verify=sha256 --do_verify=0");
         std::fs::read(ran.directory.path().join("f")).is_ok_and(|block| block[0x48..0x60].iter().all(|byte| *byte == 0))
     }),
+    ("profile has no effect in a job file, as in fio", || {
+        run_with("--output-format=json jobs", "[a]\nprofile=act\nioengine=null\nsize=64k\n").ios("read") == Some(16)
+    }),
     ("(not in fio)", || {
         fsdyno_job::table::OWN_OPTIONS.iter().all(|name| run(&format!("--name=a --{name}=1")).said.contains("unrecognized"))
             && run("--name=a --ioengine=sim --size=4k").said.contains("not loadable")
