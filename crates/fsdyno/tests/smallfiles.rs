@@ -87,13 +87,16 @@ fn literal_runs_the_published_loops_and_shows_both_times() {
     assert_eq!(judged, ["write", "read", "shell-write", "shell-read"]);
     let loops: Vec<String> =
         study.rows.iter().filter(|row| row.pattern.starts_with("shell")).map(|row| row.command.join(" ")).collect();
+    // Each pass runs both loops; a slow machine makes fewer passes.
+    let passes = study.rows.iter().filter(|row| row.pattern == "unlink").count();
+    assert!((1..=3).contains(&passes), "{passes} passes");
     assert_eq!(
         loops,
         [
             "bash -c for i in {0..1000}; do echo 'test' > \"test${i}.txt\"; done",
             "bash -c for i in {0..1000}; do cat \"test${i}.txt\" > /dev/null; done"
         ]
-        .repeat(3)
+        .repeat(passes)
     );
     assert!(study.verdicts.iter().all(|row| row.measured.is_some()));
     assert!(study.sentences.iter().any(|sentence| sentence.contains("Bash itself adds")), "{:?}", study.sentences);

@@ -23,7 +23,8 @@ static void work(void) {
         if (read(file, block, sizeof block) != sizeof block) _exit(1);
     _exit(0);
 }
-static void later(void) { usleep(100000); work(); }
+// Long enough that on a busy machine, too, the end of its parent is seen before its own.
+static void later(void) { sleep(2); work(); }
 static int child(void *none) { work(); return 0; }
 static void *thread(void *none) { work(); return none; }
 

@@ -227,10 +227,9 @@ fn a_disk_that_never_answers() {
             vec![row("the disk stops answering", &format!("fio {words}"), &ran, "is stuck", "its file".into())];
         std::fs::remove_file(place.join("data")).expect("the disk answers again");
 
-        let mut running = measure(&place);
-        running.wait_until("the second test", |running| running.output().contains("[1/10]"));
+        let mut running = ask(&place, "measure . --quick --size=16m --runtime=5");
         // Some I/Os first: they must not be lost with the one that hangs.
-        lab::run("sleep", "0.5");
+        running.wait_for_running_ios();
         lab::run("lab-disk", "hang 3600");
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);

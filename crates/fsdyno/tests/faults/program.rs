@@ -116,6 +116,16 @@ impl Running {
         self.running.wait_until("a study", |_| kept_in(&store).is_some_and(|study| has_running_row(&study)));
     }
 
+    /// Waits until the study was saved with a row that still runs and has I/Os.
+    pub(crate) fn wait_for_running_ios(&mut self) {
+        let store = self.kept.path().join("store");
+        let runs = |study: &Value| {
+            let row = study["rows"].as_array().and_then(|rows| rows.last());
+            has_running_row(study) && row.is_some_and(|row| ios_of(&row["run"]["jobs"][0]) > 0)
+        };
+        self.running.wait_until("a study with I/Os", |_| kept_in(&store).as_ref().is_some_and(runs));
+    }
+
     /// Waits for the end.
     #[track_caller]
     pub(crate) fn finish(self) -> RunResult {
@@ -137,6 +147,11 @@ fn kept_in(store: &Path) -> Option<Value> {
 /// Whether the last row of a study had not ended.
 pub(crate) fn has_running_row(study: &Value) -> bool {
     study["rows"].as_array().and_then(|rows| rows.last()).is_some_and(|row| row["run"]["complete"] == false)
+}
+
+/// Reads and writes of a job.
+fn ios_of(job: &Value) -> u64 {
+    ["read", "write"].into_iter().filter_map(|direction| job["directions"][direction]["ios"].as_u64()).sum()
 }
 
 impl RunResult {
@@ -171,8 +186,7 @@ impl RunResult {
         };
         let jobs: Vec<&Value> = runs.iter().filter_map(|run| run["jobs"].as_array()).flatten().collect();
         let job = jobs.iter().find(|job| !job["error"].is_null()).or(jobs.first())?;
-        let ios = ["read", "write"].map(|direction| job["directions"][direction]["ios"].as_u64().unwrap_or_default());
-        Some((job["error"]["code"].as_i64(), ios[0] + ios[1]))
+        Some((job["error"]["code"].as_i64(), ios_of(job)))
     }
 
     /// The record in words for the table.

@@ -28,7 +28,7 @@ cases! {
     latency_target: job("--latency_target=5s --latency_window=100ms --latency_percentile=99 --runtime=500ms --time_based --ioengine=libaio --iodepth=4").report();
     latency_target_of_one: job("--latency_target=10s --latency_window=50ms --latency_percentile=99 --runtime=5s --time_based").report();
     latency_target_that_nothing_keeps: job("--latency_target=1us --latency_window=50ms --ioengine=libaio --iodepth=4").says("exceeds specified max (1000 nsec)");
-    latency_target_while_running: job("--latency_target=10s --latency_window=50ms --latency_percentile=50 --latency_run=1 --ioengine=libaio --iodepth=4 --runtime=500ms --time_based").report();
+    latency_target_while_running: job("--latency_target=10s --latency_window=50ms --latency_percentile=50 --latency_run=1 --ioengine=libaio --iodepth=4 --runtime=5s --time_based").report();
     steadystate_attained: job("--rate_iops=100 --time_based --runtime=20 --ss=iops:60% --ss_dur=2").report();
     steadystate_of_bandwidth: job("--rw=randrw --rate_iops=50,100 --time_based --runtime=3 --ss=bw:0% --ss_dur=2 --ss_ramp=1").report();
     steadystate_without_a_duration: job("--ss=iops:1%").counts().report();
