@@ -220,6 +220,7 @@ impl Content {
         match self.mode {
             Mode::Keep => {}
             Mode::Scramble => self.scramble(buffer, op.offset),
+            Mode::Other(Other::Seal) => self.seal(buffer, op),
             Mode::Other(other) => self.prepare_otherwise(other, buffer, op),
         }
     }
@@ -246,18 +247,17 @@ impl Content {
         }
     }
 
+    #[inline(never)]
     fn seal(&mut self, buffer: &mut [u8], op: &Op) {
-        let Some(mut sealing) = self.seal.take() else { return };
-        match sealing.beneath {
-            Mode::Keep => {}
-            Mode::Scramble => self.scramble(buffer, op.offset),
-            Mode::Other(Other::Restore) => self.restore(buffer, op),
-            Mode::Other(Other::Pieces) => self.make_pieces(buffer),
-            Mode::Other(_) => self.refill(buffer),
+        match self.seal.as_ref().map(|sealing| sealing.beneath) {
+            None | Some(Mode::Keep | Mode::Other(Other::Seal)) => {}
+            Some(Mode::Scramble) => self.scramble(buffer, op.offset),
+            Some(Mode::Other(other)) => self.prepare_otherwise(other, buffer, op),
         }
-        sealing.seal.seal(buffer, op.offset, sealing.recent.written);
-        sealing.recent.add(op);
-        self.seal = Some(sealing);
+        if let Some(Sealing { seal, recent, .. }) = self.seal.as_deref_mut() {
+            seal.seal(buffer, op.offset, recent.written);
+            recent.add(op);
+        }
     }
 
     fn make_pieces(&mut self, buffer: &mut [u8]) {
@@ -284,6 +284,9 @@ impl Content {
             sector[..MARK].copy_from_slice(&mark());
         }
         let rest = sectors.into_remainder();
+        if rest.is_empty() {
+            return;
+        }
         let len = rest.len().min(MARK);
         rest[..len].copy_from_slice(&mark()[MARK - len..]);
     }

@@ -187,7 +187,7 @@ impl Generator {
             }
         };
         if let Some(pacer) = &mut self.pacer {
-            pacer.stamp(block);
+            pacer.stamp(block, matches!(&self.source, Source::Plain(plain) if plain.makes_alike()));
         }
         if let Some(priorities) = &mut self.priorities {
             priorities.stamp(block);

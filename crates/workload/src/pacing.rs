@@ -164,18 +164,16 @@ impl Pacer {
         stamps.into_iter().flatten().for_each(|stamp| *stamp = stamp.saturating_sub(from));
     }
 
-    /// Stamps the requests of the block.
-    pub(crate) fn stamp(&mut self, block: &mut Block) {
+    /// Stamps the requests of the block. `alike`: all are known to have one kind and one length.
+    pub(crate) fn stamp(&mut self, block: &mut Block, alike: bool) {
         let stamps = block.intended_ns.get_or_insert_with(|| Box::new([0; BLOCK_OPS]));
         let ops = &block.ops[..block.len];
         let Some(first) = ops.first().copied() else { return };
         let differ = |op: &Op| op.length ^ first.length | u64::from(op.kind as u8 ^ first.kind as u8);
         // Syncs have no rate.
-        if let (Some(Some(rate)), Some(origin_ns), 0) = (
-            self.rates.get_mut(first.kind as usize),
-            self.origin_ns,
-            ops.iter().fold(0, |others, op| others | differ(op)),
-        ) && let Some(intended_ns) = rate.issue_alike(first.length, origin_ns, &mut stamps[..ops.len()])
+        if let (Some(Some(rate)), Some(origin_ns)) = (self.rates.get_mut(first.kind as usize), self.origin_ns)
+            && (alike || ops.iter().fold(0, |others, op| others | differ(op)) == 0)
+            && let Some(intended_ns) = rate.issue_alike(first.length, origin_ns, &mut stamps[..ops.len()])
         {
             // Starts of one direction do not go back.
             self.latest_ns = self.latest_ns.max(intended_ns);

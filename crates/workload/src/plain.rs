@@ -64,6 +64,11 @@ pub(crate) enum Directions {
 }
 
 impl Plain {
+    /// Whether all requests have one kind and one length.
+    pub(crate) fn makes_alike(&self) -> bool {
+        matches!(self.directions, Directions::Only(_))
+    }
+
     pub(crate) fn refill(&mut self, block: &mut Block) -> Refill {
         let size = self.size;
         let most = self.extent.requests_left(size).min(BLOCK_OPS as u64);

@@ -23,7 +23,7 @@ enum Kind {
     },
     /// Sizes with the upper end of their share, the smallest share first.
     Split {
-        parts: Vec<Part>,
+        parts: Box<[Part]>,
         min: u64,
     },
 }

@@ -209,7 +209,9 @@ impl Seal {
         } else {
             digest::digest(self.kind, self.crc32c, data, digest);
         }
-        self.move_header(chunk, self.header_length);
+        if self.header_offset > 0 {
+            self.move_header(chunk, self.header_length);
+        }
     }
 
     /// Swaps the header with the data at `verify_offset`; the second call restores the first state.
