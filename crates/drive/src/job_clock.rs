@@ -214,7 +214,7 @@ mod tests {
         let mut phase = JobClock::begin(1000, 100 * MS, 200 * MS, 500, 500);
         assert!(phase.in_ramp());
         assert_eq!(phase.tick(1000 + 50 * MS, &mut recorder), TickResult::Continue);
-        recorder.transferred(fsdyno_job::Direction::Read, 4096);
+        recorder.transferred(fsdyno_job::Direction::Read as usize, 4096);
         assert_eq!(phase.tick(1000 + 100 * MS, &mut recorder), TickResult::Measured);
         assert_eq!(recorder.bytes(fsdyno_job::Direction::Read), 0, "ramp traffic is not reported");
         assert_eq!(phase.tick(1000 + 299 * MS, &mut recorder), TickResult::Continue);
@@ -230,7 +230,7 @@ mod tests {
             let mut phase = JobClock::begin(0, 0, runtime_ms * MS, 500, 500);
             // Each window closes a millisecond late.
             for now_ms in [501, 1002, runtime_ms] {
-                recorder.transferred(fsdyno_job::Direction::Read, 512_000);
+                recorder.transferred(fsdyno_job::Direction::Read as usize, 512_000);
                 phase.tick(now_ms * MS, &mut recorder);
             }
             phase.close_last_windows(runtime_ms * MS, &mut recorder);
@@ -251,7 +251,7 @@ mod tests {
     fn windows_close_when_due_and_the_last_part_is_dropped() {
         let mut recorder = recorder();
         let mut phase = JobClock::begin(0, 0, 0, 500, 1000);
-        recorder.transferred(fsdyno_job::Direction::Read, 512_000);
+        recorder.transferred(fsdyno_job::Direction::Read as usize, 512_000);
         phase.tick(500 * MS, &mut recorder);
         phase.tick(900 * MS, &mut recorder);
         let shown = crate::recorder::ReportedFigures {

@@ -11,6 +11,7 @@ mod holds;
 mod overlaps;
 mod pairs;
 mod queued;
+mod replacement;
 mod search;
 mod synchronous;
 mod verify;

@@ -3,6 +3,7 @@
 mod cells;
 mod classes;
 mod controls;
+mod lane;
 mod on_request;
 
 use fsdyno_job::{Direction, PerDirection};
@@ -12,6 +13,7 @@ use fsdyno_workload::Op;
 
 use cells::Cells;
 pub(crate) use classes::{CLASSES, class_of};
+use lane::{Lane, RateSample};
 use on_request::{OnRequest, merged};
 
 /// Running sums of one latency, ns. The caller counts, because several sums of a lane share one count.
@@ -86,50 +88,6 @@ impl Distributed {
     }
 }
 
-/// One direction's counters. Distributions exist only if the direction has I/O.
-#[derive(Clone)]
-struct Lane {
-    bytes: u64,
-    completed: u64,
-    /// Number of issued I/Os, for engines that keep I/Os in flight; with other engines this is the completed and the
-    /// failed I/Os.
-    issued: u64,
-    /// Number of issued I/Os that failed.
-    lost: u64,
-    short: u64,
-    dropped: u64,
-    /// Whether requests complete while they are queued: then they have no submission latency.
-    at_once: bool,
-    clat: Option<Distributed>,
-    /// Total latency; only kept apart from clat if there is a submission latency.
-    lat: Sums,
-    slat: Sums,
-    /// Distributions that are kept only on request. They stand together, so that an I/O needs one check only.
-    on_request: Option<Box<OnRequest>>,
-    /// Response time, from the intended start, for paced jobs.
-    response: Option<Distributed>,
-    bandwidth: RateSample,
-    iops: RateSample,
-}
-
-/// The sampled rate: the counter at the start of the window.
-#[derive(Clone, Default)]
-struct RateSample {
-    counter_then: u64,
-    samples: Samples,
-}
-
-impl RateSample {
-    /// Closes the window. `counter` is the counter of what the rate measures; `per_unit` scales it.
-    fn close(&mut self, counter: u64, elapsed_ms: u64, at_ms: u64, per_unit: u64) {
-        let delta = counter - self.counter_then;
-        if delta > 0 && elapsed_ms > 0 {
-            self.samples.record(delta * 1000 / elapsed_ms / per_unit, at_ms);
-        }
-        self.counter_then = counter;
-    }
-}
-
 /// Which figures a worker keeps of each I/O.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecorderOptions {
@@ -148,8 +106,8 @@ pub struct RecorderOptions {
 /// The counters of one worker.
 #[derive(Clone)]
 pub struct Recorder {
-    /// By direction. An array, because an index costs one multiplication per I/O, where named fields cost a choice of
-    /// three.
+    /// By direction, which has the same number as the kind of its requests ([`Op::kind`]). An array, because an index
+    /// costs one multiplication per I/O, where named fields cost a choice of three.
     lanes: [Lane; 3],
     kept: RecorderOptions,
     sync: Option<Distributed>,
@@ -157,6 +115,10 @@ pub struct Recorder {
     zone_resets: u64,
     /// I/Os by the depth at which they were submitted; the record sorts them into fio's levels.
     depths: Box<[u64]>,
+    /// I/Os that were submitted in place of completed ones, and are not in `depths` yet. They have one depth.
+    replaced: u64,
+    /// That depth.
+    replaced_at: usize,
     submit_sizes: [u64; 7],
     complete_sizes: [u64; 7],
 }
@@ -195,6 +157,8 @@ impl Recorder {
             sync_issued: 0,
             zone_resets: 0,
             depths: vec![0; depth + 1].into_boxed_slice(),
+            replaced: 0,
+            replaced_at: 0,
             submit_sizes: [0; 7],
             complete_sizes: [0; 7],
         }
@@ -202,9 +166,26 @@ impl Recorder {
 
     /// Counts a submitted I/O; `in_flight` includes it.
     #[inline]
-    pub(crate) fn issued(&mut self, direction: Direction, in_flight: usize) {
-        self.lanes[direction as usize].issued += 1;
+    pub(crate) fn issued(&mut self, lane: usize, in_flight: usize) {
+        self.lanes[lane].issued += 1;
         self.depths[in_flight] += 1;
+    }
+
+    /// From now on, requests that replace a completed one are submitted with this number in flight.
+    #[inline]
+    pub(crate) fn replace_at(&mut self, in_flight: usize) {
+        if in_flight != self.replaced_at {
+            self.depths[self.replaced_at] += std::mem::take(&mut self.replaced);
+            self.replaced_at = in_flight;
+        }
+    }
+
+    /// Counts an I/O that was submitted in place of a completed one.
+    #[inline]
+    pub(crate) fn replaced(&mut self, lane: usize, in_flight: usize) {
+        debug_assert_eq!(in_flight, self.replaced_at);
+        self.lanes[lane].issued += 1;
+        self.replaced += 1;
     }
 
     /// Takes back a request that was counted but that the engine did not take. `None`: a sync.
@@ -246,8 +227,8 @@ impl Recorder {
 
     /// Adds the bytes of a completed transfer.
     #[inline]
-    pub(crate) fn transferred(&mut self, direction: Direction, bytes: u64) {
-        let lane = &mut self.lanes[direction as usize];
+    pub(crate) fn transferred(&mut self, lane: usize, bytes: u64) {
+        let lane = &mut self.lanes[lane];
         lane.bytes += bytes;
         lane.completed += 1;
     }
@@ -260,43 +241,31 @@ impl Recorder {
         }
     }
 
-    /// Adds transfers of a synchronous engine with their latencies.
+    /// Adds transfers of a synchronous engine with their latencies; requests that are no transfers are left out.
     #[inline]
     pub(crate) fn timed_syncs(&mut self, ops: &[Op], latencies_ns: &[u64]) {
-        for (op, latency_ns) in ops.iter().zip(latencies_ns) {
-            if let Some(direction) = op.kind.direction() {
-                self.transferred(direction, op.length);
-                self.timed_sync(direction, *latency_ns);
-            }
+        let mut at = 0;
+        while let Some(first) = ops.get(at) {
+            at += match self.lanes.get_mut(first.kind as usize) {
+                Some(lane) => lane.took_run(first.kind, &ops[at..], &latencies_ns[at..]),
+                None => 1,
+            };
         }
     }
 
     /// Adds the latencies of a transfer of an asynchronous engine.
     #[inline(always)]
-    pub(crate) fn timed(&mut self, direction: Direction, priority: u16, stamps: Stamps) {
+    pub(crate) fn timed(&mut self, lane: usize, priority: u16, stamps: Stamps) {
         let slat_ns = stamps.issue_ns.saturating_sub(stamps.start_ns);
         let clat_ns = stamps.end_ns.saturating_sub(stamps.issue_ns);
         // The arguments fit in registers.
-        self.took(direction, priority, slat_ns, clat_ns);
-    }
-
-    fn took(&mut self, direction: Direction, priority: u16, slat_ns: u64, clat_ns: u64) {
-        let lane = &mut self.lanes[direction as usize];
-        if lane.on_request.as_ref().is_some_and(|on_request| on_request.takes(priority)) {
-            // The last call of this function: nothing has to be kept over it.
-            return lane.took_on_request(priority, slat_ns, clat_ns);
-        }
-        lane.slat.add(slat_ns);
-        lane.lat.add(slat_ns + clat_ns);
-        if let Some(clat) = &mut lane.clat {
-            clat.add(clat_ns);
-        }
+        self.lanes[lane].took(priority, slat_ns, clat_ns);
     }
 
     /// Adds the response time of a paced transfer, counted from its intended start.
     #[inline]
-    pub(crate) fn responded(&mut self, direction: Direction, response_ns: u64) {
-        if let Some(response) = &mut self.lanes[direction as usize].response {
+    pub(crate) fn responded(&mut self, lane: usize, response_ns: u64) {
+        if let Some(response) = &mut self.lanes[lane].response {
             response.add(response_ns);
         }
     }
@@ -362,6 +331,7 @@ impl Recorder {
         }
         (self.sync_issued, self.zone_resets) = (0, 0);
         self.depths.fill(0);
+        self.replaced = 0;
         self.submit_sizes = [0; 7];
         self.complete_sizes = [0; 7];
     }
@@ -498,6 +468,7 @@ impl Recorder {
         for (in_flight, count) in self.depths.iter().enumerate() {
             levels[level(in_flight)] += count;
         }
+        levels[level(self.replaced_at)] += self.replaced;
         levels
     }
 
@@ -555,7 +526,7 @@ mod tests {
                 RecorderOptions { submission: true, lat_distribution, slat_distribution, ..RecorderOptions::default() };
             let reads = PerDirection { read: true, ..PerDirection::default() };
             let mut recorder = Recorder::new(reads, kept, 1);
-            recorder.timed(Direction::Read, 0, Stamps { start_ns: 0, issue_ns: 100, end_ns: 1100 });
+            recorder.timed(Direction::Read as usize, 0, Stamps { start_ns: 0, issue_ns: 100, end_ns: 1100 });
             let read = recorder.counted(1, shown).directions.read;
             [read.slat, read.clat, read.lat].map(|latency| latency.histogram)
         };

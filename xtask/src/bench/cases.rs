@@ -123,14 +123,14 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "instructions-qd1",
         title: "null, randread, iodepth 1",
-        kind: Kind::Instructions { words: "--rw=randread", target: at_most(123.0, 110.0), recorded_fio: 2155.0 },
+        kind: Kind::Instructions { words: "--rw=randread", target: at_most(115.0, 105.0), recorded_fio: 2155.0 },
     },
     Case {
         name: "instructions-qd64",
         title: "null, randread, iodepth 64",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64",
-            target: at_most(259.0, 250.0),
+            target: at_most(232.0, 225.0),
             recorded_fio: 3305.0,
         },
     },
@@ -139,7 +139,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randrw 75/25, iodepth 64",
         kind: Kind::Instructions {
             words: "--rw=randrw --rwmixread=75 --iodepth=64",
-            target: at_most(337.0, 270.0),
+            target: at_most(308.0, 270.0),
             recorded_fio: 3409.0,
         },
     },
@@ -148,7 +148,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, gtod_reduce, norandommap",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --gtod_reduce=1 --norandommap",
-            target: at_most(174.0, 110.0),
+            target: at_most(152.0, 105.0),
             recorded_fio: 2278.0,
         },
     },
@@ -158,7 +158,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, zipf",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --random_distribution=zipf:1.1",
-            target: at_most(330.0, 330.0),
+            target: at_most(305.0, 290.0),
             recorded_fio: 3328.0,
         },
     },
@@ -167,7 +167,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, a rate beyond reach",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --rate_iops=100000000",
-            target: at_most(375.0, 300.0),
+            target: at_most(335.0, 300.0),
             recorded_fio: 3552.0,
         },
     },
@@ -209,7 +209,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randwrite, iodepth 64, verify=crc32c",
         kind: Kind::Instructions {
             words: "--rw=randwrite --iodepth=64 --verify=crc32c --do_verify=0",
-            target: at_most(1600.0, 1500.0),
+            target: at_most(1530.0, 1500.0),
             recorded_fio: 17767.0,
         },
     },
@@ -218,7 +218,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, write_lat_log of each I/O",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --write_lat_log=log",
-            target: at_most(950.0, 900.0),
+            target: at_most(905.0, 880.0),
             recorded_fio: 10_492.0,
         },
     },
@@ -227,7 +227,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, write_lat_log, write_bw_log and write_iops_log of each I/O",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --write_lat_log=log --write_bw_log=log --write_iops_log=log",
-            target: at_most(1550.0, 1250.0),
+            target: at_most(1300.0, 1250.0),
             recorded_fio: 15_438.0,
         },
     },
@@ -254,7 +254,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, bssplit of two sizes",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --bssplit=4k/50:8k/50",
-            target: at_most(440.0, 400.0),
+            target: at_most(405.0, 390.0),
             recorded_fio: 3526.0,
         },
     },
@@ -263,7 +263,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, normal",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --random_distribution=normal:50",
-            target: at_most(420.0, 420.0),
+            target: at_most(400.0, 380.0),
             recorded_fio: 3464.0,
         },
     },
@@ -272,7 +272,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, two zones",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --random_distribution=zoned:50/10:50/90",
-            target: at_most(420.0, 420.0),
+            target: at_most(360.0, 345.0),
             recorded_fio: 3154.0,
         },
     },

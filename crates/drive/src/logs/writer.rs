@@ -224,7 +224,7 @@ mod tests {
         let mut buffer = LogBuffer::new(0, &reporting, LogSender(sender), Arc::default());
         let mut recorder = Recorder::new(PerDirection::all(true), RecorderOptions::default(), 1);
         buffer.begin(0);
-        recorder.transferred(Direction::Read, 4096);
+        recorder.transferred(Direction::Read as usize, 4096);
         let op = Op { kind: OpKind::Read, offset: 0, length: 4096, file: 0, priority: 0 };
         buffer.note(&op, (0, 5000), 50_000_000);
         buffer.close_windows(50_000_000, &recorder);

@@ -6,11 +6,11 @@ use fsdyno_job::{Direction, Job, Pacing, PerDirection};
 use fsdyno_os::clock::Clock;
 use fsdyno_os::errno::{EIO, ETIMEDOUT};
 use fsdyno_results::Latency;
-use fsdyno_workload::{Op, OpKind, UNNUMBERED, Workload};
+use fsdyno_workload::{Block, Op, OpKind, UNNUMBERED, Workload};
 
 use super::holds::Holds;
 use super::overlaps::Overlaps;
-use super::{DepthSearch, Drive, Ended, Failure, LoopParts, PATIENCE, Step, UNTIMED};
+use super::{DepthSearch, Drive, Ended, Failure, Flight, LoopParts, PATIENCE, Step, UNTIMED};
 use crate::recorder::{Distributed, Recorder};
 use crate::recording::Recording;
 use crate::verification::Verification;
@@ -328,6 +328,58 @@ impl Governor {
     }
 }
 
+impl LoopParts<'_> {
+    #[inline]
+    fn intended_start_ns(&self, block: &Block, index: usize) -> u64 {
+        let origin_ns = self.governor.as_ref().map_or(0, |governor| governor.origin_ns);
+        let intended_ns = block.intended_ns.as_ref().map_or(0, |starts| starts[index]);
+        origin_ns.saturating_add(intended_ns)
+    }
+
+    /// Whether nothing but its intended start can hold a request back.
+    #[inline(always)]
+    pub(super) fn starts_freely(&self) -> bool {
+        self.governor.as_ref().is_some_and(|governor| governor.starts_freely)
+    }
+
+    /// The intended start of the next request of a job whose requests start freely, if it may start now. Then no clock
+    /// reading is needed. [`UNTIMED`]: the job has no intended starts.
+    #[inline(always)]
+    pub(super) fn late_start_ns(&self, block: &Block, next: usize, reaped_ns: u64) -> Option<u64> {
+        if block.intended_ns.is_none() {
+            return Some(UNTIMED);
+        }
+        let intended_ns = self.intended_start_ns(block, next);
+        (intended_ns <= reaped_ns && reaped_ns < self.phase.next_ns).then_some(intended_ns)
+    }
+
+    /// Logs a transfer and counts its response time, which is all in most jobs. Returns false if the job has other
+    /// features, too.
+    #[inline(always)]
+    pub(super) fn only_records(&mut self, flight: &Flight, lane: usize, end_ns: u64) -> bool {
+        if !self.governor.as_ref().is_some_and(|governor| governor.only_records) {
+            return false;
+        }
+        if flight.intended_ns != UNTIMED {
+            let response_ns = end_ns.saturating_sub(flight.intended_ns);
+            self.recorder.responded(lane, response_ns);
+        }
+        if self.log.is_some() {
+            self.log_flight(flight, end_ns);
+        }
+        true
+    }
+
+    /// Logs a completed transfer of a queueing engine.
+    pub(super) fn log_flight(&mut self, flight: &Flight, end_ns: u64) {
+        let slat_ns = flight.issue_ns.saturating_sub(flight.start_ns);
+        let clat_ns = end_ns.saturating_sub(flight.issue_ns);
+        if let Some(log) = &mut self.log {
+            log.note(&flight.op, (slat_ns, clat_ns), end_ns);
+        }
+    }
+}
+
 impl<E: Engine> Drive<'_, E> {
     #[inline]
     pub(super) fn governor(&mut self) -> &mut Governor {
@@ -391,36 +443,6 @@ impl<E: Engine> Drive<'_, E> {
         self.wait_until::<TIMED>(|drive| drive.intended_start_ns(index))
     }
 
-    /// The intended start of the block's next request, if it may start now and nothing else can hold it back. Then no
-    /// clock reading is needed. [`UNTIMED`]: the job has no intended starts.
-    #[inline(always)]
-    pub(super) fn late_start_ns(&self) -> Option<u64> {
-        if !self.parts.governor.as_ref().is_some_and(|governor| governor.starts_freely) {
-            return None;
-        }
-        if self.block.intended_ns.is_none() {
-            return Some(UNTIMED);
-        }
-        let intended_ns = self.intended_start_ns(self.cursor);
-        (intended_ns <= self.reaped_ns && self.reaped_ns < self.parts.phase.next_ns).then_some(intended_ns)
-    }
-
-    /// Records and logs a transfer of the slot's request. Returns false if the job has other features, too.
-    #[inline(always)]
-    pub(super) fn only_recorded(&mut self, index: usize, direction: Direction, end_ns: u64) -> bool {
-        if !self.governor().only_records {
-            return false;
-        }
-        let intended_ns = self.flights[index].intended_ns;
-        if intended_ns != UNTIMED {
-            self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
-        }
-        if self.parts.log.is_some() {
-            self.log_flight(index, end_ns);
-        }
-        true
-    }
-
     /// Drains where the order of requests matters: a written block must be complete before it is trimmed or read
     /// back, and a block that is read back must be complete before it is written again.
     fn drain_where_order_counts<const TIMED: bool>(&mut self, index: usize) -> Step {
@@ -455,9 +477,7 @@ impl<E: Engine> Drive<'_, E> {
 
     #[inline]
     fn intended_start_ns(&self, index: usize) -> u64 {
-        let origin_ns = self.parts.governor.as_ref().map_or(0, |governor| governor.origin_ns);
-        let intended_ns = self.block.intended_ns.as_ref().map_or(0, |starts| starts[index]);
-        origin_ns.saturating_add(intended_ns)
+        self.parts.intended_start_ns(&self.block, index)
     }
 
     /// Waits until the time that `due` returns. Meanwhile it reaps completions and runs the tick.
@@ -528,16 +548,6 @@ impl<E: Engine> Drive<'_, E> {
         }
     }
 
-    /// Logs the completed transfer of this slot.
-    pub(super) fn log_flight(&mut self, index: usize, end_ns: u64) {
-        let flight = &self.flights[index];
-        let slat_ns = flight.issue_ns.saturating_sub(flight.start_ns);
-        let clat_ns = end_ns.saturating_sub(flight.issue_ns);
-        if let Some(log) = &mut self.parts.log {
-            log.note(&flight.op, (slat_ns, clat_ns), end_ns);
-        }
-    }
-
     /// Handles a completed transfer: verification, response time, count for think time, latency limit.
     #[inline]
     pub(super) fn governed(&mut self, slot: &Slot<E>, op: &Op, direction: Direction, stamps: Governed) -> Step {
@@ -546,7 +556,7 @@ impl<E: Engine> Drive<'_, E> {
             self.verify(slot, op, number)?;
         }
         if intended_ns != UNTIMED && number == UNNUMBERED {
-            self.parts.recorder.responded(direction, end_ns.saturating_sub(intended_ns));
+            self.parts.recorder.responded(direction as usize, end_ns.saturating_sub(intended_ns));
         }
         let LoopParts { governor, recorder, phase, .. } = &mut self.parts;
         let governor = governor.as_mut().expect("the governed loop has a governor");

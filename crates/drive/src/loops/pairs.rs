@@ -78,7 +78,7 @@ impl<E: Engine> Drive<'_, E> {
         if settled == TransferEnd::Whole {
             let end_ns = self.now_ns();
             let clat_ns = end_ns.saturating_sub(start_ns);
-            self.parts.recorder.transferred(Direction::Write, op.length);
+            self.parts.recorder.transferred(Direction::Write as usize, op.length);
             self.parts.recorder.timed_sync(Direction::Write, clat_ns);
             self.log(op, (NO_SUBMISSION, clat_ns), end_ns);
         }

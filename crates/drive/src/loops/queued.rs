@@ -3,16 +3,50 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use fsdyno_engine::{Completion, Engine, Queued};
+use fsdyno_engine::{Completion, Engine, Queued, Slot};
 use fsdyno_job::Direction;
 use fsdyno_os::clock::Clock;
 use fsdyno_os::errno::{EAGAIN, ECANCELED};
 use fsdyno_os::files::FileKind;
-use fsdyno_workload::{Op, OpKind, UNNUMBERED};
+use fsdyno_workload::{Block, Op, OpKind, UNNUMBERED};
 
 use super::governor::Governed;
-use super::{AbandonedRequests, Drive, Ended, Failure, PATIENCE, Step, UNTIMED};
+use super::replacement::Settled;
+use super::{AbandonedRequests, Drive, Ended, Failure, Flight, LoopParts, PATIENCE, Step, UNTIMED};
 use crate::recorder::Stamps;
+
+impl Flight {
+    /// Whether this is the result of a transfer that is complete.
+    #[inline(always)]
+    pub(super) fn is_whole(&self, result: i64) -> bool {
+        self.op.kind as usize <= OpKind::Trim as usize && result == (self.op.length - self.done) as i64
+    }
+
+    /// Becomes the request at `cursor` of the block. The request is copied whole and then used where it lies, because
+    /// the loop only needs its kind.
+    #[inline(always)]
+    pub(super) fn begin<const GOVERNED: bool>(&mut self, block: &Block, cursor: usize, intended_ns: u64) {
+        self.op = block.ops[cursor];
+        self.done = 0;
+        if GOVERNED {
+            self.intended_ns = intended_ns;
+            self.number = block.numbers.as_ref().map_or(UNNUMBERED, |numbers| numbers[cursor]);
+        }
+    }
+}
+
+impl LoopParts<'_> {
+    /// Records a transfer that is complete.
+    #[inline(always)]
+    pub(super) fn record<const TIMED: bool>(&mut self, clock: &impl Clock, flight: &Flight, lane: usize, end_ns: u64) {
+        self.recorder.transferred(lane, flight.op.length);
+        if TIMED || flight.start_ns != UNTIMED {
+            let end_ns = if TIMED || end_ns != UNTIMED { end_ns } else { clock.now_ns() };
+            let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
+            self.recorder.timed(lane, flight.op.priority, stamps);
+        }
+    }
+}
 
 impl<E: Engine> Drive<'_, E> {
     // A separate function: the plain loop and the governed loop do not share registers.
@@ -48,8 +82,16 @@ impl<E: Engine> Drive<'_, E> {
             if !self.joined {
                 self.submit::<TIMED, GOVERNED>()?;
             }
+            if replace_each {
+                self.parts.recorder.replace_at(self.slots.in_flight());
+            }
             loop {
-                let Some(completion) = self.completions.pop() else {
+                let settled = if replace_each {
+                    self.replace_all::<TIMED, GOVERNED>()
+                } else {
+                    self.completions.pop().map(|completion| self.settle::<TIMED, GOVERNED>(completion))
+                };
+                let Some(slot) = settled else {
                     // A search may allow fewer in flight than are to be reaped at once.
                     let reap_min = if GOVERNED { queueing.reap_min.min(self.depth) } else { queueing.reap_min };
                     if self.joined && !self.staged.is_empty() {
@@ -63,7 +105,7 @@ impl<E: Engine> Drive<'_, E> {
                     }
                     continue;
                 };
-                let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? else {
+                let Some(slot) = slot? else {
                     // After a sync or a survived error the slot is free. The rest of a short transfer is staged; it
                     // must be submitted, or it would wait for ever.
                     if self.slots.in_flight() < queueing.depth || !self.staged.is_empty() {
@@ -71,13 +113,6 @@ impl<E: Engine> Drive<'_, E> {
                     }
                     continue;
                 };
-                if replace_each && self.cursor < self.block.len {
-                    let intended_ns = if GOVERNED { self.late_start_ns() } else { Some(0) };
-                    if let Some(intended_ns) = intended_ns {
-                        self.issue_next::<TIMED, GOVERNED>(slot, intended_ns)?;
-                        continue;
-                    }
-                }
                 self.slots.put_back(slot);
                 if replace_each
                     || self.slots.in_flight() <= queueing.depth_low.min(queueing.depth - 1)
@@ -111,7 +146,7 @@ impl<E: Engine> Drive<'_, E> {
     #[inline(always)]
     pub(super) fn issue_next<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        slot: fsdyno_engine::Slot<E>,
+        slot: Slot<E>,
         intended_ns: u64,
     ) -> Step {
         let timed = TIMED || self.cursor == self.sample;
@@ -130,7 +165,7 @@ impl<E: Engine> Drive<'_, E> {
     #[inline(always)]
     fn queue_next<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        slot: fsdyno_engine::Slot<E>,
+        slot: Slot<E>,
         intended_ns: u64,
         timed: bool,
     ) -> Step<Option<u32>> {
@@ -140,20 +175,14 @@ impl<E: Engine> Drive<'_, E> {
         let index = slot.index();
         let Drive { engine, parts, flights, block, .. } = self;
         let flight = &mut flights[index];
-        // The request is copied whole and then used where it lies, because the loop only needs its kind.
-        flight.op = block.ops[cursor];
-        flight.done = 0;
-        if GOVERNED {
-            flight.intended_ns = intended_ns;
-            flight.number = block.numbers.as_ref().map_or(UNNUMBERED, |numbers| numbers[cursor]);
-        }
+        flight.begin::<GOVERNED>(block, cursor, intended_ns);
         if flight.op.kind == OpKind::Write {
             parts.prepare(engine, &slot, &flight.op);
         }
         let direction = flight.op.kind.direction();
         flight.start_ns = if timed || direction.is_none() { engine.clock().now_ns() } else { UNTIMED };
         match direction {
-            Some(direction) => parts.recorder.issued(direction, in_flight),
+            Some(direction) => parts.recorder.issued(direction as usize, in_flight),
             None if flight.op.kind.acts_on_zone() => {}
             None => {
                 parts.recorder.sync_issued();
@@ -174,9 +203,12 @@ impl<E: Engine> Drive<'_, E> {
     /// Submits the only staged request: the common case, without the list.
     #[inline(always)]
     fn submit_single<const TIMED: bool, const GOVERNED: bool>(&mut self, index: u32, timed: bool) -> Step {
-        let taken = self.engine.submit();
-        if !matches!(taken, Ok(1)) || !self.staged.is_empty() {
-            return self.submitted_unusual::<TIMED, GOVERNED>(index, taken);
+        let (taken, error) = match self.engine.submit() {
+            Ok(taken) => (taken, None),
+            Err(error) => (0, Some(error)),
+        };
+        if taken != 1 || !self.staged.is_empty() {
+            return self.submitted_unusual::<TIMED, GOVERNED>(index, taken, error);
         }
         self.parts.recorder.submitted(1);
         if timed {
@@ -187,13 +219,16 @@ impl<E: Engine> Drive<'_, E> {
 
     /// The general case: the kernel took nothing, or other requests were staged before.
     #[cold]
-    fn submitted_unusual<const TIMED: bool, const GOVERNED: bool>(
+    pub(super) fn submitted_unusual<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
         index: u32,
-        taken: Result<usize, fsdyno_engine::EngineError>,
+        taken: usize,
+        error: Option<fsdyno_engine::EngineError>,
     ) -> Step {
         self.staged.push(index);
-        let taken = taken.map_err(|error| Failure::of_engine(&error))?;
+        if let Some(error) = error {
+            return Err(Box::new(Failure::of_engine(&error)));
+        }
         self.note_submitted::<TIMED>(taken);
         self.submit::<TIMED, GOVERNED>()
     }
@@ -201,7 +236,7 @@ impl<E: Engine> Drive<'_, E> {
     /// Handles a request that the engine completed while queueing it (a sync or a discard that the kernel does not
     /// queue). It counts as issued at its start.
     #[cold]
-    fn done_at_once<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Step {
+    pub(super) fn done_at_once<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Step {
         let flight = &mut self.flights[completion.slot.index()];
         flight.issue_ns = flight.start_ns;
         if let Some(direction) = flight.op.kind.direction() {
@@ -213,9 +248,9 @@ impl<E: Engine> Drive<'_, E> {
 
     /// The engine's own queue is full: submit and reap until it takes the request.
     #[cold]
-    fn make_room<const TIMED: bool, const GOVERNED: bool>(
+    pub(super) fn make_room<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
-        refused: fsdyno_engine::Slot<E>,
+        refused: Slot<E>,
         op: Op,
         done: u64,
     ) -> Step {
@@ -326,52 +361,53 @@ impl<E: Engine> Drive<'_, E> {
     }
 
     fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Step {
-        if let Some(slot) = self.complete_inline::<TIMED, GOVERNED>(completion)? {
+        if let Some(slot) = self.settle::<TIMED, GOVERNED>(completion)? {
             self.slots.put_back(slot);
         }
         Ok(())
     }
 
-    /// Records a completed request. Returns its slot, unless a short transfer is continued. Inlined into the loop;
-    /// other callers use `complete`.
+    /// Records a completed request. Returns its slot, unless it was handled as an unusual one. Inlined into the loop of
+    /// batches; other callers use `complete`.
     #[inline(always)]
-    fn complete_inline<const TIMED: bool, const GOVERNED: bool>(
-        &mut self,
-        completion: Completion<E>,
-    ) -> Step<Option<fsdyno_engine::Slot<E>>> {
+    fn settle<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Settled<E> {
         let end_ns = self.reaped_ns;
-        let flight = &self.flights[completion.slot.index()];
-        let expected = (flight.op.length - flight.done) as i64;
-        let (Some(direction), true) = (flight.op.kind.direction(), completion.result == expected) else {
+        let Drive { engine, parts, flights, .. } = self;
+        let flight = &flights[completion.slot.index()];
+        if !flight.is_whole(completion.result) {
             return self.complete_unusual::<TIMED, GOVERNED>(completion).map(|()| None);
-        };
-        self.parts.recorder.transferred(direction, flight.op.length);
-        if TIMED || flight.start_ns != UNTIMED {
-            let end_ns = if TIMED || end_ns != UNTIMED { end_ns } else { self.engine.clock().now_ns() };
-            let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
-            self.parts.recorder.timed(direction, flight.op.priority, stamps);
         }
-        if GOVERNED {
-            let index = completion.slot.index();
-            if self.only_recorded(index, direction, end_ns) {
-                return Ok(Some(completion.slot));
-            }
-            self.governor().ends(index);
-            self.log_flight(index, end_ns);
-            let flight = self.flights[index];
-            let lat_ns = end_ns.saturating_sub(flight.start_ns);
-            let stamps = Governed { lat_ns, intended_ns: flight.intended_ns, end_ns, number: flight.number };
-            if let Err(ended) = self.governed(&completion.slot, &flight.op, direction, stamps) {
-                self.slots.put_back(completion.slot);
-                return Err(ended);
-            }
+        let lane = flight.op.kind as usize;
+        parts.record::<TIMED>(engine.clock(), flight, lane, end_ns);
+        if GOVERNED && !parts.only_records(flight, lane, end_ns) {
+            return self.govern(completion.slot).map(Some);
         }
         Ok(Some(completion.slot))
     }
 
+    /// Shows a recorded transfer to the job's features.
+    #[inline(always)]
+    pub(super) fn govern(&mut self, slot: Slot<E>) -> Step<Slot<E>> {
+        let (index, end_ns) = (slot.index(), self.reaped_ns);
+        self.governor().ends(index);
+        let flight = self.flights[index];
+        self.parts.log_flight(&flight, end_ns);
+        let Some(direction) = flight.op.kind.direction() else { return Ok(slot) };
+        let lat_ns = end_ns.saturating_sub(flight.start_ns);
+        let stamps = Governed { lat_ns, intended_ns: flight.intended_ns, end_ns, number: flight.number };
+        if let Err(ended) = self.governed(&slot, &flight.op, direction, stamps) {
+            self.slots.put_back(slot);
+            return Err(ended);
+        }
+        Ok(slot)
+    }
+
     /// Handles syncs, errors and short transfers.
     #[cold]
-    fn complete_unusual<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Step {
+    pub(super) fn complete_unusual<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        completion: Completion<E>,
+    ) -> Step {
         let end_ns = self.reaped_ns;
         let index = completion.slot.index();
         let flight = self.flights[index];
@@ -401,10 +437,10 @@ impl<E: Engine> Drive<'_, E> {
             let file = self.parts.files.get(flight.op.file);
             if file.is_some_and(|file| file.kind() == FileKind::CharacterDevice) {
                 // A read of /dev/null returns no bytes, which is no error.
-                self.parts.recorder.transferred(direction, 0);
+                self.parts.recorder.transferred(direction as usize, 0);
                 if TIMED {
                     let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
-                    self.parts.recorder.timed(direction, flight.op.priority, stamps);
+                    self.parts.recorder.timed(direction as usize, flight.op.priority, stamps);
                 }
                 return Ok(());
             }

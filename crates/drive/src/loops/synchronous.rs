@@ -96,7 +96,7 @@ impl<E: Engine> Drive<'_, E> {
             if settled == TransferEnd::Failed {
                 continue;
             }
-            self.parts.recorder.transferred(direction, op.length);
+            self.parts.recorder.transferred(direction as usize, op.length);
             if TIMED {
                 let end_ns = self.now_ns();
                 let mut clat_ns = end_ns.saturating_sub(start_ns);
@@ -181,7 +181,7 @@ impl<E: Engine> Drive<'_, E> {
         let (completion, settled) = self.finish_transfer(completion, op, direction)?;
         let now_ns = self.now_ns();
         if settled != TransferEnd::Failed {
-            self.parts.recorder.transferred(direction, op.length);
+            self.parts.recorder.transferred(direction as usize, op.length);
         }
         match settled {
             TransferEnd::Whole => self.parts.recorder.timed_sync(direction, now_ns.saturating_sub(start_ns)),
@@ -223,7 +223,7 @@ impl<E: Engine> Drive<'_, E> {
                         // Nothing was transferred: the request does not count, unless a tick has counted it
                         // meanwhile.
                         0 => self.cursor = self.counted.max(self.cursor - 1),
-                        part => self.parts.recorder.transferred(direction, part),
+                        part => self.parts.recorder.transferred(direction as usize, part),
                     }
                     return Err(Box::new(Ended::Finished));
                 }

@@ -158,7 +158,7 @@ mod tests {
             let mut recorder = Recorder::new(reads, kept, 1);
             recorder.split_by(PerDirection { read: vec![IoPriority::default(), urgent], ..PerDirection::default() });
             for (priority, end_ns) in [(0, 1100), (0, 1200), (urgent.as_number(), 5000), (0, 1300)] {
-                recorder.timed(Direction::Read, priority, Stamps { start_ns: 0, issue_ns: 100, end_ns });
+                recorder.timed(Direction::Read as usize, priority, Stamps { start_ns: 0, issue_ns: 100, end_ns });
             }
             let shown =
                 ReportedFigures { clat: true, slat: true, lat: true, classes: true, bandwidth: false, sampled: false };

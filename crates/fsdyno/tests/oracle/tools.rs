@@ -63,8 +63,7 @@ pub(crate) struct RunResult {
 /// Runs `tool` with the words of `case` and `extra` in a new directory with the files of the case.
 #[track_caller]
 pub(crate) fn run(tool: &Tool, case: &Case, extra: &[String]) -> RunResult {
-    let (hangs_max, crashes_max) =
-        if tool.name == "fio" { (HANGS_OF_FIO_MAX, CRASHES_OF_FIO_MAX) } else { (0, 0) };
+    let (hangs_max, crashes_max) = if tool.name == "fio" { (HANGS_OF_FIO_MAX, CRASHES_OF_FIO_MAX) } else { (0, 0) };
     let (mut hangs, mut crashes) = (0, 0);
     loop {
         match run_once(tool, case, extra) {

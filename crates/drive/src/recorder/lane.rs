@@ -1,0 +1,92 @@
+//! The counters of one direction.
+
+use fsdyno_results::Samples;
+use fsdyno_workload::{Op, OpKind};
+
+use super::on_request::OnRequest;
+use super::{Distributed, Sums};
+
+/// One direction's counters. Distributions exist only if the direction has I/O.
+#[derive(Clone)]
+pub(super) struct Lane {
+    pub(super) bytes: u64,
+    pub(super) completed: u64,
+    /// Number of issued I/Os, for engines that keep I/Os in flight; with other engines this is the completed and the
+    /// failed I/Os.
+    pub(super) issued: u64,
+    /// Number of issued I/Os that failed.
+    pub(super) lost: u64,
+    pub(super) short: u64,
+    pub(super) dropped: u64,
+    /// Whether requests complete while they are queued: then they have no submission latency.
+    pub(super) at_once: bool,
+    pub(super) clat: Option<Distributed>,
+    /// Total latency; only kept apart from clat if there is a submission latency.
+    pub(super) lat: Sums,
+    pub(super) slat: Sums,
+    /// Distributions that are kept only on request. They stand together, so that an I/O needs one check only.
+    pub(super) on_request: Option<Box<OnRequest>>,
+    /// Response time, from the intended start, for paced jobs.
+    pub(super) response: Option<Distributed>,
+    pub(super) bandwidth: RateSample,
+    pub(super) iops: RateSample,
+}
+
+/// The sampled rate: the counter at the start of the window.
+#[derive(Clone, Default)]
+pub(super) struct RateSample {
+    pub(super) counter_then: u64,
+    pub(super) samples: Samples,
+}
+
+impl RateSample {
+    /// Closes the window. `counter` is the counter of what the rate measures; `per_unit` scales it.
+    pub(super) fn close(&mut self, counter: u64, elapsed_ms: u64, at_ms: u64, per_unit: u64) {
+        let delta = counter - self.counter_then;
+        if delta > 0 && elapsed_ms > 0 {
+            self.samples.record(delta * 1000 / elapsed_ms / per_unit, at_ms);
+        }
+        self.counter_then = counter;
+    }
+}
+
+impl Lane {
+    /// Adds the transfers up to the first one of another kind, and returns their number (1 and up). Sums are kept in
+    /// registers meanwhile.
+    #[inline]
+    pub(super) fn took_run(&mut self, kind: OpKind, ops: &[Op], latencies_ns: &[u64]) -> usize {
+        let Some(Distributed { count, sums, cells }) = &mut self.clat else {
+            // Nothing is timed in a direction without I/O of its own.
+            self.bytes += ops.first().map_or(0, |op| op.length);
+            self.completed += 1;
+            return 1;
+        };
+        let mut sum = sums.clone();
+        let (mut taken, mut bytes) = (0, 0);
+        for (op, latency_ns) in ops.iter().zip(latencies_ns).take_while(|(op, _)| op.kind == kind) {
+            bytes += op.length;
+            taken += 1;
+            sum.add(*latency_ns);
+            cells.add(*latency_ns);
+        }
+        *sums = sum;
+        *count += taken as u64;
+        self.bytes += bytes;
+        self.completed += taken as u64;
+        taken
+    }
+
+    /// Adds the latencies of a transfer. A separate function, so that its registers are its own.
+    #[inline(never)]
+    pub(super) fn took(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
+        if self.on_request.as_ref().is_some_and(|on_request| on_request.takes(priority)) {
+            // The last call of this function: nothing has to be kept over it.
+            return self.took_on_request(priority, slat_ns, clat_ns);
+        }
+        self.slat.add(slat_ns);
+        self.lat.add(slat_ns + clat_ns);
+        if let Some(clat) = &mut self.clat {
+            clat.add(clat_ns);
+        }
+    }
+}
