@@ -1,81 +1,71 @@
 //! `cmdprio_percentage` and its companions: some requests have another I/O priority than their thread.
 
+use std::iter::repeat_n;
+
 use fsdyno_job::{Direction, PerDirection, PriorityShare};
 
-use crate::op::{Block, Op};
+use crate::general::kind_of;
+use crate::op::{Block, Op, OpKind};
 
 /// Draws the priorities of requests, a block of them at a time.
 #[derive(Clone, Debug)]
 pub(crate) struct Priorities {
-    shares: PerDirection<Vec<PriorityShare>>,
-    /// The only share of each kind of request, for jobs without several shares or shares by size.
-    single: Option<[SingleShare; KINDS]>,
+    tables: Box<[Table]>,
     state: u64,
 }
 
-/// Kinds of requests ([`crate::op::OpKind`]).
-const KINDS: usize = 8;
-
-/// A number drawn below the threshold (0 to 2^31) has the priority.
-#[derive(Clone, Copy, Debug, Default)]
-struct SingleShare {
-    threshold: u32,
-    priority: u16,
+/// The priorities of requests of one kind and size.
+#[derive(Clone, Debug)]
+struct Table {
+    kind: OpKind,
+    block_bytes: u64,
+    /// The bits of the size that count; 0: it is of all sizes.
+    size_mask: u64,
+    /// By a number that is drawn below 100. The others are there because a number below 128 needs no check.
+    by_percent: [u16; 128],
 }
 
-fn single(shares: &PerDirection<Vec<PriorityShare>>) -> Option<[SingleShare; KINDS]> {
-    let mut kinds = [SingleShare::default(); KINDS];
-    // The first kinds are the directions.
-    for (direction, list) in shares.iter() {
-        match list[..] {
-            [] => {}
-            [PriorityShare { block_bytes: None, percent, priority }] => {
-                let threshold = ((u64::from(percent) << 31) / 100) as u32;
-                kinds[direction as usize] = SingleShare { threshold, priority: priority.as_number() };
-            }
-            _ => return None,
-        }
+impl Table {
+    /// `shares`: those of the size, one after the other; the rest of the requests have the priority of their thread.
+    fn new<'a>(kind: OpKind, block_bytes: Option<u64>, shares: impl Iterator<Item = &'a PriorityShare>) -> Table {
+        let size_mask = block_bytes.map_or(0, |_| u64::MAX);
+        let mut priorities = shares.flat_map(|share| repeat_n(share.priority.as_number(), share.percent as usize));
+        let by_percent = std::array::from_fn(|_| priorities.next().unwrap_or(0));
+        Table { kind, block_bytes: block_bytes.unwrap_or(0), size_mask, by_percent }
     }
-    Some(kinds)
+
+    #[inline]
+    fn is_of(&self, op: &Op) -> bool {
+        self.kind == op.kind && (self.block_bytes ^ op.length) & self.size_mask == 0
+    }
+}
+
+/// One table for each size that the shares of a direction name.
+fn tables(direction: Direction, shares: &[PriorityShare]) -> impl Iterator<Item = Table> {
+    let sizes = shares.iter().map(|share| share.block_bytes);
+    let is_new = move |(place, size): &(usize, Option<u64>)| !shares[..*place].iter().any(|share| share.block_bytes == *size);
+    sizes.enumerate().filter(is_new).map(move |(_, size)| {
+        Table::new(kind_of(direction), size, shares.iter().filter(move |share| share.block_bytes == size))
+    })
 }
 
 impl Priorities {
     /// `None`: all requests have that of their thread.
     pub(crate) fn new(shares: &PerDirection<Vec<PriorityShare>>) -> Option<Box<Priorities>> {
-        let drawn = Direction::ALL.into_iter().any(|direction| !shares[direction].is_empty());
-        drawn.then(|| Box::new(Priorities { shares: shares.clone(), single: single(shares), state: 0 }))
+        let tables: Box<[Table]> = shares.iter().flat_map(|(direction, shares)| tables(direction, shares)).collect();
+        (!tables.is_empty()).then(|| Box::new(Priorities { tables, state: 0 }))
     }
 
     /// Gives each request of the block its priority.
     pub(crate) fn stamp(&mut self, block: &mut Block) {
-        let ops = &mut block.ops[..block.len];
-        let Some(single) = self.single else { return self.stamp_by_size(ops) };
         let mut state = self.state;
-        for op in ops {
+        for op in &mut block.ops[..block.len] {
             state = next(state);
-            let share = single[op.kind as usize];
-            op.priority = if ((state >> 33) as u32) < share.threshold { share.priority } else { 0 };
+            let percent = ((state >> 32) * 100) >> 32;
+            let table = self.tables.iter().find(|table| table.is_of(op));
+            op.priority = table.map_or(0, |table| table.by_percent[percent as usize]);
         }
         self.state = state;
-    }
-
-    fn stamp_by_size(&mut self, ops: &mut [Op]) {
-        for op in ops {
-            op.priority = 0;
-            let Some(direction) = op.kind.direction() else { continue };
-            self.state = next(self.state);
-            let mut drawn = (((self.state >> 32) * 100) >> 32) as u32;
-            for share in &self.shares[direction] {
-                if share.block_bytes.is_some_and(|bytes| bytes != op.length) {
-                    continue;
-                }
-                if drawn < share.percent {
-                    op.priority = share.priority.as_number();
-                    break;
-                }
-                drawn -= share.percent;
-            }
-        }
     }
 }
 
@@ -89,7 +79,7 @@ mod tests {
     use fsdyno_job::IoPriority;
 
     use super::*;
-    use crate::op::{BLOCK_OPS, OpKind};
+    use crate::op::BLOCK_OPS;
 
     const URGENT: IoPriority = IoPriority { class: 1, level: 2, hint: 0 };
     const IDLE: IoPriority = IoPriority { class: 3, level: 0, hint: 0 };

@@ -285,6 +285,15 @@ pub(super) const CASES: &[Case] = &[
             target: at_most(1.1, 1.05),
         },
     },
+    Case {
+        name: "instructions-priorities-by-size",
+        title: "page-cached file, libaio, iodepth 64, cmdprio_bssplit=4k/25",
+        kind: Kind::Option {
+            words: "--ioengine=libaio --rw=randread --iodepth=64",
+            more: "--cmdprio_bssplit=4k/25/2/3",
+            target: at_most(1.1, 1.05),
+        },
+    },
     Case { name: "depths", title: "instructions per I/O at several iodepths", kind: Kind::Depths },
     Case {
         name: "allocations-qd64",

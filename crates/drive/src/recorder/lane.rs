@@ -79,9 +79,13 @@ impl Lane {
     /// Adds the latencies of a transfer. A separate function, so that its registers are its own.
     #[inline(never)]
     pub(super) fn took(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
-        if self.on_request.as_ref().is_some_and(|on_request| on_request.takes(priority)) {
-            // The last call of this function: nothing has to be kept over it.
-            return self.took_on_request(priority, slat_ns, clat_ns);
+        if let Some(on_request) = &self.on_request {
+            // The last calls of this function: nothing has to be kept over them.
+            if on_request.takes_all {
+                return self.took_on_request(priority, slat_ns, clat_ns);
+            } else if priority != 0 {
+                return self.took_with_priority(priority, slat_ns, clat_ns);
+            }
         }
         self.slat.add(slat_ns);
         self.lat.add(slat_ns + clat_ns);

@@ -12,7 +12,7 @@ pub(super) struct OnRequest {
     pub(super) lat: Option<Cells>,
     pub(super) slat: Option<Cells>,
     /// Whether one of them is kept, so that each transfer has a place.
-    takes_all: bool,
+    pub(super) takes_all: bool,
     by_priority: ByPriority,
 }
 
@@ -21,13 +21,6 @@ impl OnRequest {
         let [lat, slat] = [kept.lat_distribution, kept.slat_distribution].map(|asked| asked.then(Cells::new));
         let takes_all = kept.lat_distribution || kept.slat_distribution;
         takes_all.then(|| Box::new(OnRequest { lat, slat, takes_all, by_priority: ByPriority::default() }))
-    }
-
-    /// Whether a transfer of this priority has a place in these distributions. Without those of all transfers, the
-    /// completion latencies of requests with their thread's priority (0) are among those of the direction.
-    #[inline]
-    pub(super) fn takes(&self, priority: u16) -> bool {
-        priority != 0 || self.takes_all
     }
 
     /// Completion latencies that are not among those of the direction.
@@ -109,6 +102,17 @@ impl Lane {
             clat = on_request.by_priority.of(priority).or(clat);
         }
         if let Some(clat) = clat {
+            clat.add(clat_ns);
+        }
+    }
+
+    /// Adds a transfer of a priority of its own, of a job that asks for no more distributions: its completion latency
+    /// is not among those of the direction.
+    #[inline(never)]
+    pub(super) fn took_with_priority(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
+        self.slat.add(slat_ns);
+        self.lat.add(slat_ns + clat_ns);
+        if let Some(clat) = self.on_request.as_mut().and_then(|on_request| on_request.by_priority.of(priority)) {
             clat.add(clat_ns);
         }
     }
