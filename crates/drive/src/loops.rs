@@ -181,7 +181,7 @@ pub trait Account {
 }
 
 /// What a worker does with its files between two passes. Nothing is in flight then.
-pub type BetweenPasses<'run> = Box<dyn Fn(&mut OpenFiles<'run>) -> Result<(), Failure> + 'run>;
+pub type BetweenPasses<'run> = Box<dyn Fn(&mut OpenFiles<'run>) -> Result<u32, Failure> + 'run>;
 
 /// All that the loop needs besides an engine and its slots.
 pub struct LoopParts<'run> {
@@ -417,9 +417,13 @@ impl<'run, E: Engine> Drive<'run, E> {
         // The following sync may never return; publishing now keeps the totals of the transfers before it.
         self.parts.publish();
         let LoopParts { between_passes, files, .. } = &mut self.parts;
-        let outcome = between_passes.as_ref().map_or(Ok(()), |end_pass| end_pass(files));
-        outcome.map_err(|failure| Box::new(Ended::Failed(failure)))?;
+        let outcome = between_passes.as_ref().map_or(Ok(0), |end_pass| end_pass(files));
+        let synced = outcome.map_err(|failure| Box::new(Ended::Failed(failure)))?;
         let now_ns = self.now_ns();
+        if let Some(recording) = self.parts.governor.as_mut().and_then(Governor::recording) {
+            recording.note_end(synced, now_ns);
+            recording.note_files("open", now_ns);
+        }
         if now_ns >= self.parts.phase.next_ns { self.poll_events(now_ns) } else { Ok(()) }
     }
 

@@ -58,9 +58,12 @@ impl Recording {
         self.text.push(b'\n');
     }
 
-    /// Writes the line of a sync at the end of the job.
-    pub fn note_sync(&mut self, file: usize, now_ns: u64) {
-        self.note(&Op { offset: 0, length: 0, file: file as u32, kind: OpKind::Sync, priority: 0 }, now_ns);
+    /// Writes the end of the job, or of one of its passes: a line for each sync of a file, and one for each file.
+    pub fn note_end(&mut self, synced: u32, now_ns: u64) {
+        for file in 0..synced.min(self.names.len() as u32) {
+            self.note(&Op { offset: 0, length: 0, file, kind: OpKind::Sync, priority: 0 }, now_ns);
+        }
+        self.note_files("close", now_ns);
     }
 
     /// Writes what is still in memory, and returns the file.
@@ -124,8 +127,7 @@ mod tests {
         for number in 0..10_000 {
             recording.note(&op(OpKind::Trim, 1, number * 512, 512), 3_001_000 + number * 1000);
         }
-        recording.note_sync(1, 20_001_000);
-        recording.note_files("close", 20_001_000);
+        recording.note_end(2, 20_001_000);
         let (mut file, mut text) = (recording.finish().unwrap(), String::new());
         file.rewind().unwrap();
         file.read_to_string(&mut text).unwrap();
@@ -139,7 +141,13 @@ mod tests {
         assert_eq!(lines[7..10_007].len(), 10_000);
         assert_eq!(
             lines[10_006..],
-            ["12999 b trim 5119488 512", "20000 b sync 5119488 0", "20000 a close", "20000 b close"]
+            [
+                "12999 b trim 5119488 512",
+                "20000 a sync 5119488 0",
+                "20000 b sync 5119488 0",
+                "20000 a close",
+                "20000 b close"
+            ]
         );
     }
 

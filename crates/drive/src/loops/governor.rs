@@ -262,6 +262,11 @@ impl Governor {
         }
     }
 
+    /// The recording.
+    pub(super) fn recording(&mut self) -> Option<&mut Recording> {
+        self.starts.as_mut()?.recording.as_mut()
+    }
+
     /// Takes the recording.
     pub fn take_recording(&mut self) -> Option<Recording> {
         self.starts.as_mut()?.recording.take()

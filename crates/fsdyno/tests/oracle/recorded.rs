@@ -34,6 +34,16 @@ fn record(words: &str) -> Case {
     job.shell(RECORDED).needs(Need::Strace).left(Depth::Sizes).verbatim()
 }
 
+/// The lines of the log without times.
+const LINES: &str = "\"$@\" || exit; sed -E 's/^[0-9]+ //' log > lines; rm log a";
+/// The same without those that open and close: fio closes a file before the sync of its loop, and opens it again for it.
+const REQUESTS: &str = "\"$@\" || exit; grep -oE '(write|sync) .*' log > lines; rm log a";
+
+fn logged(script: &'static str, words: &str) -> Case {
+    let job = line("--name=w --filename=a --size=16k --write_iolog=log --ioengine=psync --output=/dev/null");
+    job.words(words).shell(script).left(Depth::Contents).verbatim()
+}
+
 /// A trace of blktrace: writes, reads that are merged, a flush, a write of no bytes.
 fn traced(swapped: bool) -> Case {
     let file = vec![b'x'; 65536];
@@ -99,5 +109,8 @@ cases! {
     trace_of_the_other_order: traced(true);
     recorded_writes: record("--rw=write --fsync=3");
     recorded_sizes: record("--rw=write --bs=16k --end_fsync=1");
+    recorded_loops: logged(LINES, "--rw=write --loops=3");
+    recorded_passes: logged(LINES, "--rw=write --io_size=40k --unlink_each_loop=1");
+    recorded_syncs_of_loops: logged(REQUESTS, "--rw=write --loops=2 --end_fsync=1");
     recorded_rereads: record("--rw=write --bs=8k --fdatasync=2 --verify=crc32c");
 }

@@ -6,7 +6,6 @@ use crate::draft::Draft;
 use crate::option::{Choice, Offer::*, Status, Status::*};
 use crate::value::{self, Refusal};
 
-const RECORDED: &str = "the files are opened once: a loop records no further close and open";
 const REPLAYED: &str = "iologs of version 2 and 3, traces of blktrace; a log that a job of the same run writes cannot be replayed; not with verify";
 
 /// The kinds of I/O that `replay_skip` can leave out.
@@ -29,7 +28,7 @@ pub(super) const ROWS: &[JobRow] = &[
     option("write_iolog", text(|d, text| {
         d.job.traces.record = Some(text.to_owned()).filter(|name| !name.is_empty());
         Ok(())
-    })).tier(3).help("Record the I/O into this file").offer(Files).status(Partial(RECORDED)),
+    })).tier(3).help("Record the I/O into this file").offer(Files),
     option("read_iolog", text(|d, text| {
         d.job.traces.replay = value::names(text);
         Ok(())

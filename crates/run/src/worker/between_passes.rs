@@ -8,7 +8,8 @@ use crate::conduct::Shared;
 use crate::plan::{PlannedFile, WorkerPlan};
 
 /// The function between passes: `end_fsync`, `fsync_on_close` and `end_syncfs` end each loop and each pass of
-/// `io_size`, as in fio; `unlink_each_loop` makes the files anew. `None`: none of these was asked for.
+/// `io_size`, as in fio; `unlink_each_loop` makes the files anew. It returns the number of syncs, for the log of
+/// `write_iolog`. `None`: none of these was asked for.
 #[inline(never)]
 pub(super) fn between_passes<'run>(
     plan: &'run WorkerPlan,
@@ -20,18 +21,23 @@ pub(super) fn between_passes<'run>(
     let syncs = ends_with_sync(plan) && !in_one_loop;
     let has_files = !plan.job.submission.engine.is_diskless();
     let renews = plan.job.files.unlink_each_loop && has_files && !in_one_loop;
-    if !syncs && !renews {
+    let records = plan.job.traces.record.is_some() && !in_one_loop;
+    if !syncs && !renews && !records {
         return None;
     }
     Some(Box::new(move |files| {
+        let mut count = 0;
         if syncs {
             let working = cell.state();
             cell.set_state(WorkerState::Syncing);
             let synced = sync_all(plan, files, cell);
             cell.set_state(working);
-            synced?;
+            count = synced?;
         }
-        if renews { renew(plan, files, shared, cell) } else { Ok(()) }
+        if renews {
+            renew(plan, files, shared, cell)?;
+        }
+        Ok(count)
     }))
 }
 

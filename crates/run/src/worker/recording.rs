@@ -53,8 +53,7 @@ pub(super) fn end(
     (synced, now_ns): (u32, u64),
 ) -> Result<(), String> {
     let Some(path) = path(plan) else { return Ok(()) };
-    (0..synced as usize).for_each(|file| recording.note_sync(file, now_ns));
-    recording.note_files("close", now_ns);
+    recording.note_end(synced, now_ns);
     let written = recording.finish();
     let stored = if is_shared(plan, whole) { written.and_then(|part| append(part, &path)) } else { written.map(drop) };
     stored.map_err(|error| {
