@@ -11,6 +11,7 @@ pub mod files;
 pub mod mapper;
 pub mod memory;
 pub mod names;
+pub mod nvme;
 pub mod process;
 pub mod process_tree;
 pub mod signals;

@@ -13,6 +13,7 @@ pub(crate) mod loops;
 pub(crate) mod mapper;
 pub(crate) mod memory;
 pub(crate) mod names;
+pub mod nvme;
 pub(crate) mod pages;
 pub(crate) mod process;
 pub(crate) mod process_tree;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::DeviceUse;
+use fsdyno_os::nvme::Namespace;
 use fsdyno_results::evidence::{BlockDevice, DeviceNumber, DirectIo, Mount, Space};
 
 /// A fact that somebody looked for: its value, or why it is not visible.
@@ -136,6 +137,8 @@ pub struct PathFacts {
     pub devices: Fact<Vec<BlockDevice>>,
     /// The zones of a zoned block device; `None`: it has none, or they are not visible.
     pub zones: Option<ZonedDevice>,
+    /// How the blocks of an NVMe namespace are formatted, for its character device; `None`: it is none, or does not say.
+    pub namespace: Option<Namespace>,
     /// The users of the device or file; `None`: nobody asked, because no job will change it.
     pub device_use: Option<DeviceUse>,
 }
@@ -154,6 +157,7 @@ impl Default for PathFacts {
             direct_io: None,
             devices: Err(NotVisible::not_looked()),
             zones: None,
+            namespace: None,
             device_use: None,
         }
     }

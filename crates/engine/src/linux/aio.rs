@@ -154,8 +154,6 @@ impl<'a> Aio<'a> {
         slot.into_number();
     }
 
-    /// Handles an io_submit that took fewer than all requests. Returns the number of requests that are no longer
-    /// staged.
     /// Stages a trim for a device that gets commands.
     #[cold]
     fn stage_trim(&mut self, slot: Slot<Self>, op: &Op, done: u64) {
@@ -165,6 +163,8 @@ impl<'a> Aio<'a> {
         (request.bytes, request.offset) = (op.length - done, (op.offset + done) as i64);
     }
 
+    /// Handles an io_submit that took fewer than all requests. Returns the number of requests that are no longer
+    /// staged.
     #[cold]
     fn submit_rest(&mut self, first_outcome: Result<usize, i32>) -> Result<usize, EngineError> {
         let mut outcome = first_outcome;

@@ -6,44 +6,21 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::time::Duration;
 
 use fsdyno_job::{DeviceCommands, DeviceWrite, EngineName, EngineOptions};
+use fsdyno_os::linux::nvme::{Command, identify};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 
 use super::commands::{Disk, Done, Request, What};
 use super::uring;
 use crate::buffers::Arena;
 use crate::setup::{EngineSetup, EngineSetupError};
-use protection::Format;
+use protection::Metadata;
 
 /// `_IOWR('N', 0x80, struct nvme_uring_cmd)`
 const NVME_URING_CMD_IO: u32 = 0xC048_4E80;
 /// The same with a list of buffers.
 const NVME_URING_CMD_IO_VEC: u32 = 0xC048_4E81;
-/// `_IO('N', 0x40)`
-const NVME_IOCTL_ID: u32 = 0x4E40;
-/// `_IOWR('N', 0x41, struct nvme_passthru_cmd)`
-const NVME_IOCTL_ADMIN_CMD: u32 = 0xC048_4E41;
 
 type Ring = IoUring<squeue::Entry128, cqueue::Entry32>;
-
-/// The kernel's `struct nvme_uring_cmd`, and `struct nvme_passthru_cmd`, which is laid out the same.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct Command {
-    code: u8,
-    flags: u8,
-    reserved: u16,
-    namespace: u32,
-    words_2_3: [u32; 2],
-    metadata: u64,
-    address: u64,
-    metadata_bytes: u32,
-    data_bytes: u32,
-    words_10_15: [u32; 6],
-    timeout_ms: u32,
-    reserved_2: u32,
-}
-
-const _: () = assert!(size_of::<Command>() == 72);
 
 /// What the kernel reads for the command of one slot.
 #[derive(Clone, Copy)]
@@ -58,7 +35,7 @@ struct Place {
 struct Namespace {
     fd: RawFd,
     disk: Disk,
-    format: Format,
+    metadata: Metadata,
 }
 
 /// NVMe namespaces of a worker, and the ring.
@@ -98,18 +75,20 @@ impl Nvme {
         let protection = options.commands.protection;
         let disk = |file: &fsdyno_os::files::OpenFile| {
             let fd = file.as_fd().as_raw_fd();
-            let found = identify(fd).map_err(|code| refused("identify", code, "name an NVMe namespace: /dev/ng0n1"))?;
-            let (disk, format) = found;
-            let blocks = (arena.stride() as u64).div_ceil(disk.block_bytes.into());
-            match format.objection(protection, blocks) {
-                None => Ok(Namespace { fd, disk, format }),
+            let found = identify(file.as_fd());
+            let found = found.map_err(|code| refused("identify", code, "name an NVMe namespace: /dev/ng0n1"))?;
+            let metadata = Metadata { format: found.format, options: protection };
+            let block_bytes = found.format.transferred_bytes(protection.by_device);
+            let disk = Disk { block_bytes, namespace: found.number, is_large: true };
+            match metadata.objection((arena.stride() as u64).div_ceil(block_bytes.into())) {
+                None => Ok(Namespace { fd, disk, metadata }),
                 Some(reason) => Err(refused("identify", libc::EOPNOTSUPP, &reason)),
             }
         };
         let disks = setup.files.iter().map(disk).collect::<Result<Box<[_]>, _>>()?;
         let ring: Ring = uring::plain_ring(setup.depth, options)?;
         let descriptors: Vec<RawFd> = disks.iter().map(|disk| disk.fd).collect();
-        let transfers_metadata = disks.iter().any(|disk| disk.format.has_buffers(protection));
+        let transfers_metadata = disks.iter().any(|disk| disk.metadata.has_buffers());
         let metadata_bytes = if transfers_metadata { protection.metadata_bytes as usize } else { 0 };
         let code = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EIO);
         if options.registered_files {
@@ -190,28 +169,25 @@ impl Nvme {
 
     /// Names the metadata of a transfer, and makes that of a write.
     fn add_metadata(&mut self, command: &mut Command, request: &Request, namespace: Namespace) {
-        let Namespace { disk, format, .. } = namespace;
-        let options = self.options.protection;
-        let Some((block, count)) = disk.blocks(request).filter(|_| format.has_buffers(options)) else { return };
+        let Some((block, count)) = namespace.disk.blocks(request) else { return };
         let range = self.metadata_of(request.slot);
-        let length = count as usize * usize::from(format.metadata_bytes);
+        let length = if namespace.metadata.has_buffers() { count as usize * namespace.metadata.bytes() } else { 0 };
         let metadata = &mut self.metadata[range][..length];
         if request.what == What::Write {
-            format.protect(options, block, data_of(request), metadata);
+            namespace.metadata.protect(block, data_of(*request), metadata);
         }
-        command.metadata = metadata.as_mut_ptr().expose_provenance() as u64;
-        command.metadata_bytes = length as u32;
+        if length > 0 {
+            command.metadata = metadata.as_mut_ptr().expose_provenance() as u64;
+            command.metadata_bytes = length as u32;
+        }
     }
 
     /// What of the protection information of a read does not fit, in words.
-    fn unfit(&self, request: &Request) -> Option<String> {
-        let options = self.options.protection;
-        if request.what != What::Read || self.metadata.is_empty() || options.by_device {
-            return None;
-        }
-        let Namespace { disk, format, .. } = *self.disks.iter().find(|disk| disk.fd == request.fd)?;
-        let (block, _) = disk.blocks(request)?;
-        format.check(options, block, data_of(request), &self.metadata[self.metadata_of(request.slot)])
+    fn unfit(&mut self, request: &Request) -> Option<String> {
+        let Namespace { disk, metadata, .. } = *self.disks.iter().find(|disk| disk.fd == request.fd)?;
+        let (block, _) = disk.blocks(request).filter(|_| request.what == What::Read)?;
+        let range = self.metadata_of(request.slot);
+        metadata.check(block, data_of(*request), &mut self.metadata[range])
     }
 
     /// Hands requests over; returns how many were taken.
@@ -312,48 +288,17 @@ impl Nvme {
 }
 
 /// The buffer of a request that the kernel does not hold.
-fn data_of(request: &Request) -> &[u8] {
-    // SAFETY: the buffer of the request's slot has these bytes, and between two calls of the ring nobody else uses it.
-    unsafe { std::slice::from_raw_parts(request.address, request.bytes as usize) }
-}
-
-/// Number and format of a namespace.
-fn identify(fd: RawFd) -> Result<(Disk, Format), i32> {
-    let error = || std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-    // SAFETY: this request takes no argument, so no memory is passed.
-    let namespace = unsafe { libc::ioctl(fd, NVME_IOCTL_ID as _) };
-    let Ok(namespace @ 1..) = u32::try_from(namespace) else { return Err(error()) };
-    let answer = identified(fd, namespace, [0, 0])?;
-    let format = Format::of(&answer).ok_or(libc::EIO)?;
-    // Devices that know no extended formats refuse this.
-    let extended = identified(fd, namespace, [5, 0]).unwrap_or_else(|_| Box::new([0; 4096]));
-    Ok((Disk { block_bytes: format.block_bytes, namespace, is_large: true }, format.extended(&answer, &extended)))
-}
-
-/// What a device says about a namespace. `words`: words 10 and 11 of the command.
-fn identified(fd: RawFd, namespace: u32, words: [u32; 2]) -> Result<Box<[u8; 4096]>, i32> {
-    let mut answer = Box::new([0u8; 4096]);
-    let mut command = Command {
-        code: 6,
-        namespace,
-        address: answer.as_mut_ptr().expose_provenance() as u64,
-        data_bytes: answer.len() as u32,
-        words_10_15: [words[0], words[1], 0, 0, 0, 0],
-        ..Command::default()
-    };
-    // SAFETY: the command names a buffer of `data_bytes` bytes, which outlives the call.
-    match unsafe { libc::ioctl(fd, NVME_IOCTL_ADMIN_CMD as _, &raw mut command) } {
-        0 => Ok(answer),
-        ..0 => Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)),
-        _ => Err(libc::EIO),
-    }
+fn data_of<'a>(request: Request) -> &'a mut [u8] {
+    // SAFETY: the buffer of the request's slot has these bytes, and the caller, who has the slot, uses it before the kernel
+    // gets it or after it came back, and keeps it for no longer.
+    unsafe { std::slice::from_raw_parts_mut(request.address, request.bytes as usize) }
 }
 
 /// The command of a request; `None`: it is not made of whole blocks.
 fn command(request: &Request, namespace: Namespace, options: DeviceCommands) -> Option<Command> {
     const FUA: u32 = 1 << 30;
     const DEALLOCATE: u32 = 1 << 25;
-    let Namespace { disk, format, .. } = namespace;
+    let Namespace { disk, metadata, .. } = namespace;
     let made = |code| Command { code, namespace: disk.namespace, ..Command::default() };
     if request.what == What::Sync {
         return Some(made(0));
@@ -374,9 +319,9 @@ fn command(request: &Request, namespace: Namespace, options: DeviceCommands) -> 
     };
     let last = count.checked_sub(1).filter(|last| *last <= u16::MAX.into())?;
     let mut command = made(code);
-    let [first, tag] = format.tags(options.protection, block);
-    let flags = flags | format.flags(options.protection);
-    command.words_10_15 = [block as u32, (block >> 32) as u32, last | flags, 0, first, tag];
+    let [upper, first, tag] = metadata.tags(block);
+    command.words_2_3[1] = upper;
+    command.words_10_15 = [block as u32, (block >> 32) as u32, last | flags | metadata.flags(), 0, first, tag];
     if has_data {
         command.address = request.address.expose_provenance() as u64;
         command.data_bytes = u32::try_from(request.bytes).ok()?;
@@ -421,7 +366,7 @@ mod tests {
         let request = Request { slot: 0, fd: 0, what, address: std::ptr::null_mut(), offset, bytes };
         let options = DeviceCommands { write, write_fua: true, deallocates: true, ..DeviceCommands::default() };
         let disk = Disk { block_bytes: 512, namespace: 7, is_large: true };
-        let made = command(&request, Namespace { fd: 0, disk, format: Format::default() }, options)?;
+        let made = command(&request, Namespace { fd: 0, disk, metadata: Metadata::default() }, options)?;
         assert_eq!(made.namespace, 7);
         Some((made.code, made.data_bytes, [made.words_10_15[0], made.words_10_15[1], made.words_10_15[2]]))
     }

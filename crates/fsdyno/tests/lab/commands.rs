@@ -202,41 +202,78 @@ fn guards_stand_on_every_way_to_a_disk() {
     });
 }
 
+/// A line for a namespace with metadata, by this program: whether it succeeded, and what it said. Blocks of the emulated
+/// disk that were never written have information that does not fit, so that nobody can read whether it is in use.
+fn protected(file: &str, line: &str) -> (bool, String) {
+    let common = "--ioengine=io_uring_cmd --allow_mounted_write=1 --pi_chk=GUARD,REFTAG,APPTAG";
+    let ran = Disk::run(&testkit::program(), file, &format!("{common} {line}"));
+    (ran.status.success(), text(&ran.stdout) + &text(&ran.stderr))
+}
+
+#[track_caller]
+fn succeeds(file: &str, line: &str) {
+    let (succeeded, said) = protected(file, line);
+    assert!(succeeded, "{file} {line}: {said}");
+}
+
+#[track_caller]
+fn fails(file: &str, line: &str, words: &str) {
+    let (succeeded, said) = protected(file, line);
+    assert!(!succeeded && said.contains(words), "{file} {line}: {said}");
+}
+
 /// Protection information that the device makes, and that of the program, fit each other; what differs is found.
 #[test]
 fn protection_information_is_made_and_checked() {
     inside("commands::protection_information_is_made_and_checked", "devices", || {
-        let own = testkit::program();
-        // Blocks of the emulated disk that were never written have information that does not fit, so that nobody can read
-        // whether it is in use.
-        let common = "--ioengine=io_uring_cmd --allow_mounted_write=1 --pi_chk=GUARD,REFTAG,APPTAG";
-        let run = |file: &str, line: &str| {
-            let ran = Disk::run(&own, file, &format!("{common} {line}"));
-            (ran.status.success(), text(&ran.stdout) + &text(&ran.stderr))
-        };
-        let done = |file: &str, line: &str| {
-            let (succeeded, said) = run(file, line);
-            assert!(succeeded, "{file} {line}: {said}");
-        };
-        let fails = |file: &str, line: &str, words: &str| {
-            let (succeeded, said) = run(file, line);
-            assert!(!succeeded && said.contains(words), "{file} {line}: {said}");
-        };
-        for (file, metadata) in [("/dev/ng0n3", 0), ("/dev/ng0n4", 2048)] {
-            let device = format!("--md_per_io_size={metadata}");
+        // The last one has guards of 64 bits, which take all of its metadata.
+        for (file, by_device) in [("/dev/ng0n3", 0), ("/dev/ng0n4", 2048), ("/dev/ng0n7", 0)] {
+            let device = format!("--md_per_io_size={by_device}");
             let program = "--pi_act=0 --md_per_io_size=2048";
-            done(file, &format!("--rw=write {program} --iodepth=4"));
-            done(file, &format!("--rw=read {program} --iodepth=4"));
-            done(file, &format!("--rw=read {device}"));
-            done(file, &format!("--rw=write {device} --verify=crc32c"));
-            done(file, &format!("--rw=randread {program}"));
+            succeeds(file, &format!("--rw=write {program} --iodepth=4"));
+            succeeds(file, &format!("--rw=read {program} --iodepth=4"));
+            succeeds(file, &format!("--rw=read {device}"));
+            succeeds(file, &format!("--rw=write {device} --verify=crc32c"));
+            succeeds(file, &format!("--rw=randread {program}"));
             // Each finds another tag than the one that was written: the device, and the program that is told to mask.
             fails(file, &format!("--rw=read {device} --apptag=0x4321"), "application tag");
             fails(file, &format!("--rw=read {program} --apptag=0x4321"), "application tag");
-            done(file, &format!("--rw=read {program} --apptag=0x4321 --pi_chk=GUARD,REFTAG"));
-            done(file, &format!("--rw=read {program} --apptag=0x1200 --apptag_mask=0xff00"));
+            succeeds(file, &format!("--rw=read {program} --apptag=0x4321 --pi_chk=GUARD,REFTAG"));
+            succeeds(file, &format!("--rw=read {program} --apptag=0x1200 --apptag_mask=0xff00"));
             fails(file, "--rw=read --pi_act=0 --md_per_io_size=64", "md_per_io_size=");
         }
+    });
+}
+
+/// Where metadata stands within the blocks, requests are made of blocks with their metadata.
+#[test]
+fn metadata_within_blocks_is_transferred_with_them() {
+    inside("commands::metadata_within_blocks_is_transferred_with_them", "devices", || {
+        let sixteen = |block: u32| format!("--bs={} --size={}", 16 * block, 64 * 16 * block);
+        // The device takes protection information away, or leaves it to the program.
+        let (file, blocks) = ("/dev/ng0n5", sixteen(520));
+        succeeds(file, "--rw=write --verify=crc32c");
+        succeeds(file, &format!("--rw=read --pi_act=0 {blocks}"));
+        succeeds(file, &format!("--rw=randwrite --pi_act=0 {blocks} --iodepth=4 --apptag=0x77"));
+        succeeds(file, "--rw=read --size=512k --apptag=0x77");
+        fails(file, "--rw=read --size=512k --apptag=0x78", "application tag");
+        fails(file, "--rw=read --pi_act=0", "no multiple of the device's blocks");
+        fails(file, &format!("--rw=write --pi_act=0 {blocks} --verify=crc32c"), "within its blocks");
+        // Nothing but the program's data.
+        succeeds("/dev/ng0n6", &format!("--rw=randwrite {} --verify=crc32c --iodepth=4", sixteen(576)));
+        // Guards of 64 bits, made by either of them and checked by the other one.
+        let (file, blocks) = ("/dev/ng0n8", sixteen(544));
+        for (writer, reader) in [(0, 1), (1, 0)] {
+            succeeds(file, &format!("--rw=write --pi_act={writer} {blocks}"));
+            succeeds(file, &format!("--rw=read --pi_act={reader} {blocks}"));
+            fails(file, &format!("--rw=read --pi_act={reader} {blocks} --apptag=1"), "application tag");
+        }
+        // All of the namespace can be addressed.
+        let whole = protected("/dev/ng0n6", "--rw=read --bs=9216 --size=100% --output-format=json");
+        let bytes = whole.1.find('{').map(|at| serde_json::Deserializer::from_str(&whole.1[at..]).into_iter::<Value>());
+        let bytes = bytes.and_then(|mut values| values.next()?.ok()?["jobs"][0]["read"]["io_bytes"].as_u64());
+        let blocks = (64 << 20) / 576;
+        assert_eq!((whole.0, bytes), (true, Some(blocks / 16 * 16 * 576)), "{}", whole.1);
     });
 }
 

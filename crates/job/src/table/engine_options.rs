@@ -48,8 +48,10 @@ const NVME_WRITES: &[Choice] = &[
     Choice::new("uncor", "Write Uncorrectable: reads of these blocks fail"),
     Choice::new("zeroes", "Write Zeroes"),
     Choice::new("verify", "Verify: the device reads"),
-    Choice::new("zone_append", "Zone Append")
-        .status(Rejected("the device chooses the place, which nothing here could read back")),
+    Choice::new("zone_append", "Zone Append").status(Rejected(
+        "new after fio 3.42, which sends such writes to the start of their zone (zonemode=zbd); the device chooses the \
+             place, which nothing here could read back",
+    )),
 ];
 
 const NVME_CHECKS: &[Choice] = &[
@@ -58,8 +60,7 @@ const NVME_CHECKS: &[Choice] = &[
         .status(Rejected("verify compares what it has read itself: leave verify_mode out")),
 ];
 
-const PROTECTION: Status =
-    Partial("io_uring_cmd alone; not on namespaces whose metadata stands within the blocks, or with guards of 64 bits");
+const PROTECTION: Status = Partial("io_uring_cmd alone: for io_uring no device with metadata was there to prove it");
 const PROTECTED: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 const FUA_ENGINES: &[&str] = &["io_uring", "io_uring_cmd", "sg"];
 
@@ -354,7 +355,7 @@ pub(super) const ROWS: &[JobRow] = &[
         };
         Ok(())
     })).tier(4).engines(COMMAND).default("write").help("Command that a write becomes")
-        .status(Partial("one command for all writes: no shares such as write/60:zeroes/40")),
+        .status(Partial("one command for all writes: no shares (write/60:zeroes/40), which are new after fio 3.42")),
     option("verify_mode", word(NVME_CHECKS, ignore_word))
         .tier(4).engines(COMMAND).default("read").help("Command that reads back for verify"),
     option("deallocate", boolean(|d, on| commands(d).deallocates = on))

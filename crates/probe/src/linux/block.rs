@@ -162,15 +162,28 @@ fn active_scheduler(text: &str) -> String {
 /// The directories of the disks that a character device reaches: the disks of a SCSI device (sg, bsg), or the NVMe
 /// namespace of the same number.
 pub(super) fn disks_behind(look: &Look, character: DeviceNumber) -> Vec<PathBuf> {
-    let Ok(directory) = look.sys.join("dev/char").join(character.to_string()).canonicalize() else { return Vec::new() };
+    let Some(directory) = character_directory(look, character) else { return Vec::new() };
     let scsi = std::fs::read_dir(directory.join("device/block")).into_iter().flatten().flatten();
     let mut disks: Vec<PathBuf> = scsi.map(|entry| entry.path()).collect();
-    let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    if let Some(namespace) = name.strip_prefix("ng") {
+    if let Some(namespace) = namespace_name(&directory) {
         disks.push(look.sys.join("class/block").join(format!("nvme{namespace}")));
     }
     disks.retain(|disk| read_text(&disk.join("dev")).is_ok());
     disks
+}
+
+fn character_directory(look: &Look, character: DeviceNumber) -> Option<PathBuf> {
+    look.sys.join("dev/char").join(character.to_string()).canonicalize().ok()
+}
+
+/// What the name of an NVMe namespace has behind `ng`; `None`: the directory is that of another device.
+fn namespace_name(directory: &Path) -> Option<&str> {
+    directory.file_name()?.to_str()?.strip_prefix("ng")
+}
+
+/// Whether a character device is an NVMe namespace.
+pub(super) fn is_namespace(look: &Look, character: DeviceNumber) -> bool {
+    character_directory(look, character).is_some_and(|directory| namespace_name(&directory).is_some())
 }
 
 /// The disk that a character device reaches, if it reaches exactly one.

@@ -1,5 +1,6 @@
 //! Collects all facts about one path.
 
+use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags};
 use super::layers::{self, LayerQuery};
 use super::{Look, block, mounts};
 use crate::{DataPlace, Fact, FileKind, NotVisible, PathFacts};
+use fsdyno_os::nvme::Namespace;
 use fsdyno_results::evidence::{BlockDevice, DirectIo, Mount, Space};
 
 pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
@@ -39,8 +41,16 @@ pub(super) fn path_facts(look: &Look, path: &Path) -> PathFacts {
         },
         direct_io: direct_io(path),
         zones: device.and_then(|number| block::zones(&block::directory(look, number)?)),
+        namespace: metadata.as_ref().ok().and_then(|metadata| namespace(look, path, metadata)),
         device_use: None,
     }
+}
+
+/// What the namespace of an NVMe character device says of itself.
+fn namespace(look: &Look, path: &Path, metadata: &std::fs::Metadata) -> Option<Namespace> {
+    let is_one = metadata.file_type().is_char_device() && block::is_namespace(look, block::number_of(metadata.rdev()));
+    let device = is_one.then(|| std::fs::File::open(path).ok()).flatten()?;
+    fsdyno_os::linux::nvme::identify(device.as_fd()).ok()
 }
 
 /// The whole disks behind a path.

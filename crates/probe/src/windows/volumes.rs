@@ -135,6 +135,7 @@ pub(super) fn path_facts(path: &Path) -> PathFacts {
         direct_io: direct_io(path).ok(),
         devices: disks_behind(path).and_then(|numbers| disks::devices(&numbers)),
         zones: None,
+        namespace: None,
         device_use: None,
     }
 }

@@ -91,6 +91,13 @@ impl<'facts> Sizes<'facts> {
         self.planned.get(path).copied().unwrap_or(0).max(now)
     }
 
+    /// Bytes that the requests of a job address.
+    fn addressed(&self, job: &Job, path: &Path) -> u64 {
+        let by_device = job.submission.engine_options.commands.protection.by_device;
+        let namespace = self.facts.path(path).and_then(|facts| facts.namespace);
+        namespace.map_or_else(|| self.size(path), |namespace| namespace.bytes(by_device))
+    }
+
     /// Plans the files of a worker. `drawn`: draws sizes from the range of `filesize`.
     pub(super) fn plan_files(
         &mut self,
@@ -139,6 +146,18 @@ impl<'facts> Sizes<'facts> {
             planned.laid_out = !planned.layout.is_empty() || planned.files.iter().any(made);
         }
         planned
+    }
+
+    /// Refuses to verify data in which protection information stands: it is no part of what was written.
+    fn may_verify(&self, job: &Job, path: &Path) -> Result<(), Refusal> {
+        let by_device = job.submission.engine_options.commands.protection.by_device;
+        let format = self.facts.path(path).and_then(|facts| facts.namespace).map(|namespace| namespace.format);
+        if job.verify.is_none() || !format.is_some_and(|it| it.protection > 0 && it.is_extended(by_device)) {
+            return Ok(());
+        }
+        let why = "has protection information within its blocks, which verify would take for data. Next step: leave verify \
+                   out, and let pi_act=0 with pi_chk=GUARD check the data";
+        Err(refuse(EINVAL, "verify", path, why))
     }
 
     /// A sentence if `size` is smaller than a block: then no job starts, as in fio.
@@ -197,7 +216,7 @@ impl<'facts> Sizes<'facts> {
             self.may_serve(job, path)?;
         }
         let kind = if without_disk { FileKind::Missing } else { self.kind(path) };
-        let size_now = if without_disk { 0 } else { self.size(path) };
+        let size_now = if without_disk { 0 } else { self.addressed(job, path) };
         let start = self.start(job, clone, size_now);
         let length = shares.of(index, size_now, start);
         let file = PlannedFile { path: Arc::clone(path), start, length };
@@ -212,6 +231,7 @@ impl<'facts> Sizes<'facts> {
         }
         if engine.commands_devices() {
             takes_commands(job, path, kind, size_now)?;
+            self.may_verify(job, path)?;
         }
         match kind {
             FileKind::Directory => {

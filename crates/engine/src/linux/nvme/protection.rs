@@ -1,67 +1,37 @@
-//! Metadata beside the blocks of a namespace, and the protection information in it: made for writes, checked after
+//! Metadata of the blocks of a namespace, and the protection information in it: made for writes, checked after
 //! reads, or left to the device.
 
 use fsdyno_job::Protection;
+use fsdyno_os::nvme::{Format, Guard};
 
-/// Bytes of the protection information of a block with a guard of 16 bits.
-const TUPLE_BYTES: usize = 8;
-
-/// How the blocks of a namespace are formatted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Format {
-    pub(super) block_bytes: u32,
-    /// Metadata of each block.
-    pub(super) metadata_bytes: u16,
-    /// Metadata follows its block in the same buffer.
-    in_blocks: bool,
-    /// Type of the protection information (1 to 3); 0: there is none.
-    kind: u8,
-    /// It stands in the first bytes of the metadata; otherwise in the last ones.
-    comes_first: bool,
-    /// Its guard has more than 16 bits.
-    is_long: bool,
+/// The metadata of the blocks of a namespace, with the job's options for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Metadata {
+    pub(super) format: Format,
+    pub(super) options: Protection,
 }
 
-impl Format {
-    /// Reads what the device says about a namespace. `None`: it says no size.
-    pub(super) fn of(answer: &[u8; 4096]) -> Option<Format> {
-        let at = 128 + 4 * chosen(answer);
-        let block_bytes = 1u32.checked_shl(answer[at + 2].into()).filter(|bytes| *bytes >= 512)?;
-        Some(Format {
-            block_bytes,
-            metadata_bytes: u16::from_le_bytes([answer[at], answer[at + 1]]),
-            in_blocks: answer[26] & 0x10 != 0,
-            kind: answer[29] & 7,
-            comes_first: answer[29] & 8 != 0,
-            is_long: false,
-        })
-    }
-
-    /// The same with what the device says about the extended formats; all zeroes: it knows none.
-    pub(super) fn extended(self, answer: &[u8; 4096], extended: &[u8; 4096]) -> Format {
-        let at = 12 + 4 * chosen(answer);
-        let kind = u16::from_le_bytes([extended[at], extended[at + 1]]) >> 7 & 3;
-        Format { is_long: kind != 0, ..self }
+impl Metadata {
+    /// Metadata of each block.
+    pub(super) fn bytes(self) -> usize {
+        self.format.metadata_bytes.into()
     }
 
     /// Whether metadata is transferred beside the data.
-    pub(super) fn has_buffers(self, options: Protection) -> bool {
-        let by_device = self.kind > 0 && options.by_device && usize::from(self.metadata_bytes) == TUPLE_BYTES;
-        self.metadata_bytes > 0 && !by_device
+    pub(super) fn has_buffers(self) -> bool {
+        let Format { metadata_bytes, in_blocks, .. } = self.format;
+        metadata_bytes > 0 && !in_blocks && !self.format.is_left_to_device(self.options.by_device)
     }
 
     /// Why the metadata of requests with this number of blocks cannot be transferred.
-    pub(super) fn objection(self, options: Protection, blocks: u64) -> Option<String> {
-        let needed = blocks.saturating_mul(self.metadata_bytes.into());
-        if self.kind > 0 && self.is_long {
-            Some("its guards have more than 16 bits, which are not known here".to_owned())
-        } else if !self.has_buffers(options) {
-            None
-        } else if self.in_blocks {
-            Some("its metadata stands within the blocks: format the namespace with separate metadata".to_owned())
-        } else if self.kind > 0 && usize::from(self.metadata_bytes) < TUPLE_BYTES {
+    pub(super) fn objection(self, blocks: u64) -> Option<String> {
+        let needed = blocks.saturating_mul(self.bytes() as u64);
+        let protects = self.format.protection > 0;
+        if protects && self.format.guard == Guard::Other {
+            Some("its guards have neither 16 nor 64 bits, or a storage tag, which is not known here".to_owned())
+        } else if protects && self.bytes() < self.format.guard.tuple_bytes() {
             Some("its protection information is not known here".to_owned())
-        } else if u64::from(options.metadata_bytes) < needed {
+        } else if self.has_buffers() && u64::from(self.options.metadata_bytes) < needed {
             Some(format!("its blocks have metadata: write md_per_io_size={needed}"))
         } else {
             None
@@ -69,87 +39,115 @@ impl Format {
     }
 
     /// The flags of word 12 of a transfer.
-    pub(super) fn flags(self, options: Protection) -> u32 {
+    pub(super) fn flags(self) -> u32 {
         const BY_DEVICE: u32 = 1 << 29;
         const CHECKS: u32 = 26;
-        let act = if options.by_device { BY_DEVICE } else { 0 };
-        if self.kind == 0 { 0 } else { act | u32::from(self.checked(options)) << CHECKS }
+        let act = if self.options.by_device { BY_DEVICE } else { 0 };
+        if self.format.protection == 0 { 0 } else { act | u32::from(self.checked()) << CHECKS }
     }
 
     /// What is checked: type 3 has no numbers of blocks.
-    fn checked(self, options: Protection) -> u8 {
-        if self.kind == 3 { options.checks & !Protection::BLOCK } else { options.checks }
+    fn checked(self) -> u8 {
+        let checks = self.options.checks;
+        if self.format.protection == 3 { checks & !Protection::BLOCK } else { checks }
     }
 
-    /// Words 14 and 15 of a transfer: the number of its first block, and the tag with its mask.
-    pub(super) fn tags(self, options: Protection, block: u64) -> [u32; 2] {
-        let tag = u32::from(options.tag_mask) << 16 | u32::from(options.tag);
-        if self.kind == 0 { [0, 0] } else { [block as u32, tag] }
+    /// The reference tag of a block.
+    fn reference(self, block: u64) -> u64 {
+        block & (u64::MAX >> (64 - 8 * self.format.guard.field_bytes().1))
     }
 
-    fn tuple_at(self) -> usize {
-        if self.comes_first { 0 } else { usize::from(self.metadata_bytes) - TUPLE_BYTES }
+    /// Words 3, 14 and 15 of a transfer: the reference tag of its first block, and the tag with its mask.
+    pub(super) fn tags(self, block: u64) -> [u32; 3] {
+        let reference = self.reference(block);
+        let tag = u32::from(self.options.tag_mask) << 16 | u32::from(self.options.tag);
+        if self.format.protection == 0 { [0; 3] } else { [(reference >> 32) as u32, reference as u32, tag] }
     }
 
-    /// The blocks of a transfer, each with its metadata.
-    fn blocks<'a>(self, data: &'a [u8], metadata: &'a [u8]) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
-        let blocks = data.chunks_exact(self.block_bytes as usize);
-        blocks.zip(metadata.chunks_exact(usize::from(self.metadata_bytes).max(1)))
+    /// Goes through the blocks of a transfer with their metadata and their numbers, until one of them gives a result.
+    fn find_block(
+        self,
+        first: u64,
+        data: &mut [u8],
+        metadata: &mut [u8],
+        mut look: impl FnMut(u64, &mut [u8], &mut [u8]) -> Option<String>,
+    ) -> Option<String> {
+        let bytes = self.format.block_bytes as usize;
+        if self.format.is_extended(self.options.by_device) {
+            let mut blocks = (first..).zip(data.chunks_exact_mut(bytes + self.bytes()));
+            return blocks.find_map(|(number, block)| {
+                let (data, metadata) = block.split_at_mut(bytes);
+                look(number, data, metadata)
+            });
+        }
+        let mut blocks =
+            (first..).zip(data.chunks_exact_mut(bytes)).zip(metadata.chunks_exact_mut(self.bytes().max(1)));
+        blocks.find_map(|((number, data), metadata)| look(number, data, metadata))
+    }
+
+    /// Where the protection information stands in the metadata of a block.
+    fn tuple_at(self) -> std::ops::Range<usize> {
+        let bytes = self.format.guard.tuple_bytes();
+        if self.format.comes_first { 0..bytes } else { self.bytes() - bytes..self.bytes() }
     }
 
     /// The guard of a block: it covers the metadata before it.
-    fn guard(self, data: &[u8], metadata: &[u8]) -> u16 {
-        crc(crc(0, data), &metadata[..self.tuple_at()])
+    fn guard(self, data: &[u8], metadata: &[u8]) -> u64 {
+        let before = &metadata[..self.tuple_at().start];
+        match self.format.guard {
+            Guard::Bits64 => !crc64(crc64(u64::MAX, data), before),
+            _ => crc(crc(0, data), before).into(),
+        }
     }
 
     /// Makes the protection information of a write in its metadata.
-    pub(super) fn protect(self, options: Protection, block: u64, data: &[u8], metadata: &mut [u8]) {
-        if self.kind == 0 || options.by_device {
+    pub(super) fn protect(self, first: u64, data: &mut [u8], metadata: &mut [u8]) {
+        if self.format.protection == 0 || self.options.by_device {
             return;
         }
-        let (at, bytes) = (self.tuple_at(), usize::from(self.metadata_bytes));
-        let blocks = data.chunks_exact(self.block_bytes as usize).zip(metadata.chunks_exact_mut(bytes));
-        for (number, (data, metadata)) in blocks.enumerate() {
-            let guard = self.guard(data, metadata);
-            let tuple = &mut metadata[at..at + TUPLE_BYTES];
-            tuple[..2].copy_from_slice(&guard.to_be_bytes());
-            tuple[2..4].copy_from_slice(&options.tag.to_be_bytes());
-            tuple[4..].copy_from_slice(&((block as u32).wrapping_add(number as u32)).to_be_bytes());
-        }
+        let (guard_bytes, reference_bytes) = self.format.guard.field_bytes();
+        self.find_block(first, data, metadata, |number, data, metadata| {
+            let guard = self.guard(data, metadata).to_be_bytes();
+            let tuple = &mut metadata[self.tuple_at()];
+            tuple[..guard_bytes].copy_from_slice(&guard[8 - guard_bytes..]);
+            tuple[guard_bytes..guard_bytes + 2].copy_from_slice(&self.options.tag.to_be_bytes());
+            tuple[guard_bytes + 2..].copy_from_slice(&number.to_be_bytes()[8 - reference_bytes..]);
+            None
+        });
     }
 
     /// Checks the protection information of a read. Returns what does not fit, in words.
-    pub(super) fn check(self, options: Protection, block: u64, data: &[u8], metadata: &[u8]) -> Option<String> {
-        let checks = self.checked(options);
-        if self.kind == 0 || options.by_device || checks == 0 {
+    pub(super) fn check(self, first: u64, data: &mut [u8], metadata: &mut [u8]) -> Option<String> {
+        let (checks, protection) = (self.checked(), self.format.protection);
+        if protection == 0 || self.options.by_device || checks == 0 {
             return None;
         }
-        self.blocks(data, metadata).enumerate().find_map(|(number, (data, metadata))| {
-            let tuple = &metadata[self.tuple_at()..][..TUPLE_BYTES];
-            let word = |at: usize| u16::from_be_bytes([tuple[at], tuple[at + 1]]);
-            let place = u32::from(word(4)) << 16 | u32::from(word(6));
+        let guard_bytes = self.format.guard.field_bytes().0;
+        self.find_block(first, data, metadata, |number, data, metadata| {
+            let tuple = &metadata[self.tuple_at()];
+            let [guard, tag, reference] =
+                [&tuple[..guard_bytes], &tuple[guard_bytes..guard_bytes + 2], &tuple[guard_bytes + 2..]].map(number_of);
             // A block with this tag is not checked.
-            if word(2) == u16::MAX && (self.kind < 3 || place == u32::MAX) {
+            if tag == u64::from(u16::MAX) && (protection < 3 || reference == self.reference(u64::MAX)) {
                 return None;
             }
-            let expected = (block as u32).wrapping_add(number as u32);
-            let wrong = if checks & Protection::GUARD != 0 && word(0) != self.guard(data, metadata) {
+            let wrong = if checks & Protection::GUARD != 0 && guard != self.guard(data, metadata) {
                 "the guard does not fit the data"
-            } else if checks & Protection::TAG != 0 && (word(2) ^ options.tag) & options.tag_mask != 0 {
+            } else if checks & Protection::TAG != 0 && (tag as u16 ^ self.options.tag) & self.options.tag_mask != 0 {
                 "the application tag is another one"
-            } else if checks & Protection::BLOCK != 0 && place != expected {
+            } else if checks & Protection::BLOCK != 0 && reference != self.reference(number) {
                 "the reference tag is not the block's"
             } else {
                 return None;
             };
-            Some(format!("{wrong}: block {}", block + number as u64))
+            Some(format!("{wrong}: block {number}"))
         })
     }
 }
 
-/// The number of the format in use.
-fn chosen(answer: &[u8; 4096]) -> usize {
-    usize::from(answer[26] & 0xf) + usize::from(answer[26] >> 5 & 3) * 16
+/// The number that these bytes are, the highest one first.
+fn number_of(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// CRC-16 of T10 (polynomial 0x8bb7), continued.
@@ -174,12 +172,34 @@ const fn table() -> [u16; 256] {
     table
 }
 
+/// CRC-64 of NVMe (polynomial 0xad93d23594c93659, reflected), continued.
+fn crc64(begun: u64, bytes: &[u8]) -> u64 {
+    const TABLE: [u64; 256] = table64();
+    bytes.iter().fold(begun, |crc, byte| crc >> 8 ^ TABLE[usize::from(crc as u8 ^ byte)])
+}
+
+const fn table64() -> [u64; 256] {
+    let mut table = [0; 256];
+    let mut index = 0;
+    while index < 256 {
+        let mut crc = index as u64;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = if crc & 1 == 0 { crc >> 1 } else { crc >> 1 ^ 0x9a6c_9329_ac4b_c9b5 };
+            bit += 1;
+        }
+        table[index] = crc;
+        index += 1;
+    }
+    table
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn format(metadata_bytes: u16, kind: u8) -> Format {
-        Format { block_bytes: 512, metadata_bytes, kind, ..Format::default() }
+    fn metadata(metadata_bytes: u16, protection: u8, options: Protection) -> Metadata {
+        Metadata { format: Format { block_bytes: 512, metadata_bytes, protection, ..Format::default() }, options }
     }
 
     fn options(by_device: bool, checks: u8) -> Protection {
@@ -187,76 +207,69 @@ mod tests {
     }
 
     #[test]
-    fn the_guard_is_the_crc_of_t10() {
+    fn guards_are_the_crcs_of_t10_and_nvme() {
         assert_eq!(crc(0, b"123456789"), 0xd0db);
         assert_eq!(crc(crc(0, b"1234"), b"56789"), 0xd0db);
-    }
-
-    #[test]
-    fn a_namespace_says_how_its_blocks_are_formatted() {
-        let mut answer = [0; 4096];
-        (answer[26], answer[29]) = (0x11, 0x0a);
-        answer[132..136].copy_from_slice(&[64, 0, 12, 0]);
-        let found = Format::of(&answer).unwrap();
-        let expected = Format {
-            block_bytes: 4096,
-            metadata_bytes: 64,
-            in_blocks: true,
-            kind: 2,
-            comes_first: true,
-            is_long: false,
-        };
-        assert_eq!(found, expected);
-        let mut extended = [0; 4096];
-        assert_eq!(found.extended(&answer, &extended), found);
-        extended[16..18].copy_from_slice(&(2u16 << 7).to_le_bytes());
-        let long = found.extended(&answer, &extended);
-        assert!(long.objection(options(true, 0), 1).unwrap().contains("more than 16 bits"));
-        assert_eq!(Format::of(&[0; 4096]), None);
+        assert_eq!(!crc64(u64::MAX, &[0; 4096]), 0x6482_d367_eb22_b64e, "an example of NVMe's specification");
+        assert_eq!(!crc64(crc64(u64::MAX, &[0xff; 1000]), &[0xff; 3096]), 0xc0dd_ba73_02ec_a3ac);
     }
 
     #[test]
     fn metadata_has_a_buffer_unless_the_device_makes_all_of_it() {
-        assert!(!format(0, 0).has_buffers(options(true, 0)) && !format(8, 1).has_buffers(options(true, 0)));
-        assert!(format(8, 1).has_buffers(options(false, 0)) && format(64, 1).has_buffers(options(true, 0)));
-        assert_eq!(format(8, 1).objection(options(false, 0), 16), None);
-        assert!(format(8, 1).objection(options(false, 0), 17).unwrap().contains("md_per_io_size=136"));
-        let within = Format { in_blocks: true, ..format(8, 1) };
-        assert!(within.objection(options(false, 0), 1).unwrap().contains("within"));
-        assert_eq!(within.objection(options(true, 0), 1 << 20), None);
+        let [device, program] = [true, false].map(|by_device| options(by_device, 0));
+        assert!(!metadata(0, 0, device).has_buffers() && !metadata(8, 1, device).has_buffers());
+        assert!(metadata(8, 1, program).has_buffers() && metadata(64, 1, device).has_buffers());
+        assert_eq!(metadata(8, 1, program).objection(16), None);
+        assert!(metadata(8, 1, program).objection(17).unwrap().contains("md_per_io_size=136"));
+        let mut within = metadata(8, 1, program);
+        within.format.in_blocks = true;
+        assert!(!within.has_buffers() && within.objection(1 << 20).is_none());
+        let mut other = metadata(16, 1, device);
+        other.format.guard = Guard::Other;
+        assert!(other.objection(1).unwrap().contains("neither 16 nor 64 bits"));
+        other.format.guard = Guard::Bits64;
+        assert_eq!(other.objection(1 << 20), None);
+        other.format.metadata_bytes = 8;
+        assert!(other.objection(1).unwrap().contains("not known here"));
     }
 
     #[test]
     fn commands_have_the_flags_and_tags() {
-        assert_eq!(format(8, 1).flags(options(true, 7)), 1 << 29 | 7 << 26);
-        assert_eq!(format(8, 3).flags(options(false, 7)), 6 << 26, "type 3 has no numbers of blocks");
-        assert_eq!(format(8, 0).flags(options(true, 7)), 0);
-        assert_eq!(format(8, 1).tags(options(true, 0), 3 << 32 | 5), [5, 0xffff_1234]);
+        assert_eq!(metadata(8, 1, options(true, 7)).flags(), 1 << 29 | 7 << 26);
+        assert_eq!(metadata(8, 3, options(false, 7)).flags(), 6 << 26, "type 3 has no numbers of blocks");
+        assert_eq!(metadata(8, 0, options(true, 7)).flags(), 0);
+        let mut one = metadata(16, 1, options(true, 0));
+        assert_eq!(one.tags(3 << 32 | 5), [0, 5, 0xffff_1234]);
+        one.format.guard = Guard::Bits64;
+        assert_eq!(one.tags(3 << 32 | 5), [3, 5, 0xffff_1234]);
     }
 
     #[test]
     fn what_is_made_fits_and_what_is_changed_does_not() {
-        for (bytes, kind, comes_first) in [(8, 1, false), (16, 2, false), (16, 3, true)] {
-            let format = Format { comes_first, ..format(bytes, kind) };
-            let all = options(false, Protection::GUARD | Protection::TAG | Protection::BLOCK);
-            let mut data = [0x5a; 1024];
-            let mut metadata = [0; 32];
-            let used = 2 * usize::from(bytes);
-            format.protect(all, 7, &data, &mut metadata[..used]);
-            assert_eq!(format.check(all, 7, &data, &metadata[..used]), None);
-            let place = format.check(all, 8, &data, &metadata[..used]);
-            assert_eq!(place.is_some(), kind != 3, "{place:?}");
-            data[600] = 0;
-            assert_eq!(
-                format.check(all, 7, &data, &metadata[..used]).as_deref(),
-                Some("the guard does not fit the data: block 8")
-            );
-            assert_eq!(format.check(options(false, Protection::BLOCK), 7, &data, &metadata[..used]), None);
-            let other = Protection { tag: 0x1235, ..all };
-            let tag = format.check(Protection { checks: Protection::TAG, ..other }, 7, &data, &metadata[..used]);
-            assert_eq!(tag.as_deref(), Some("the application tag is another one: block 7"));
-            let masked = Protection { checks: Protection::TAG, tag_mask: 0xff00, ..other };
-            assert_eq!(format.check(masked, 7, &data, &metadata[..used]), None);
+        let all = options(false, Protection::GUARD | Protection::TAG | Protection::BLOCK);
+        for (metadata_bytes, protection, comes_first, guard, in_blocks) in [
+            (8, 1, false, Guard::Bits16, false),
+            (16, 2, false, Guard::Bits16, true),
+            (16, 3, true, Guard::Bits16, false),
+            (16, 1, false, Guard::Bits64, true),
+            (64, 3, false, Guard::Bits64, false),
+            (64, 2, true, Guard::Bits64, true),
+        ] {
+            let format = Format { block_bytes: 512, metadata_bytes, in_blocks, protection, comes_first, guard };
+            let with = |options| Metadata { format, options };
+            let mut data = vec![0x5a; 2 * format.transferred_bytes(false) as usize];
+            let mut apart = vec![0; if in_blocks { 0 } else { 2 * usize::from(metadata_bytes) }];
+            with(all).protect(7, &mut data, &mut apart);
+            let mut check = |options, first| with(options).check(first, &mut data, &mut apart);
+            assert_eq!(check(all, 7), None, "{format:?}");
+            assert_eq!(check(all, 8).is_some(), protection != 3, "{format:?}");
+            let other = Protection { tag: 0x1235, checks: Protection::TAG, ..all };
+            assert_eq!(check(other, 7).as_deref(), Some("the application tag is another one: block 7"));
+            assert_eq!(check(Protection { tag_mask: 0xff00, ..other }, 7), None);
+            data[600] ^= 1;
+            let mut check = |options, first| with(options).check(first, &mut data, &mut apart);
+            assert_eq!(check(all, 7).as_deref(), Some("the guard does not fit the data: block 8"), "{format:?}");
+            assert_eq!(check(options(false, Protection::BLOCK), 7), None);
         }
     }
 }
