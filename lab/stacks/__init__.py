@@ -1,6 +1,6 @@
 """The stacks of the lab, in order of value."""
 
-from .devices import Devices
+from .devices import Devices, NewerDevices
 from .fuse import Bindfs, Fuse
 from .guest import Dm
 from .host_filesystems import Btrfs, Loop, Overlay, Tmpfs
@@ -28,5 +28,6 @@ STACKS = {
         Dm(),
         CaseC(),
         Devices(),
+        NewerDevices(),
     )
 }

@@ -12,11 +12,19 @@ import subprocess
 from pathlib import Path
 
 from .guest import Guest
-from .packages import KERNEL
+from .packages import KERNEL, NEWER_KERNEL
 from .stack import LAB, Stack, do
 
 # The modules that reach the host's root folder. The kernel has all others loaded by modprobe.
 FIRST_MODULES = ("virtio_pci", "9pnet_virtio", "9p", "virtio_console")
+NEEDS = ("qemu-system-x86_64", "/bin/busybox", "cpio", "modprobe", "depmod", "ip")
+# The namespaces from the third one on: metadata of each block (ms) beside or within it (mset), and its protection
+# information (pi: the type; pil: it comes first; pif=2: its guards have 64 bits).
+METADATA = (
+    *(",ms=8,pi=1", ",ms=16,pi=2,pil=1"),
+    *(",ms=8,mset=1,pi=1", ",ms=64,mset=1"),
+    *(",ms=16,pi=1,pif=2", ",ms=32,mset=1,pi=2,pif=2"),
+)
 ZONE_MB = 4
 CAPACITY_MB = 3
 
@@ -24,14 +32,14 @@ CAPACITY_MB = 3
 class Machine(Guest):
     """The virtual machine. Its three lines are ports of a virtual console, each behind a pair of sockets."""
 
-    def __init__(self, room, options, variables: dict[str, str]):
+    def __init__(self, room, options, variables: dict[str, str], kernels: str):
         self.prepare(room, variables)
         pairs = [socket.socketpair() for _ in range(3)]
         ends = [pair[1].fileno() for pair in pairs]
         # The control line leads both ways.
         self.control, self.output, self.errors = (pair[0].detach() for pair in pairs)
         self.orders = os.dup(self.control)
-        kernel = Path(kernel_image())
+        kernel = Path(sorted(glob.glob(kernels))[-1])
         folder = kernel.parent.parent / "lib/modules"
         version = kernel.name.removeprefix("vmlinuz-")
         variables_of_init = {
@@ -44,7 +52,8 @@ class Machine(Guest):
             *("qemu-system-x86_64", "-M", "q35", "-cpu", "max", "-smp", "2", "-m", str(options.memory_mb)),
             *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
             *("-kernel", kernel, "-initrd", self.first_root(folder / version)),
-            *("-append", "console=ttyS0 quiet panic=-1 " + " ".join(f"{name}={value}" for name, value in variables_of_init.items())),
+            # On a busy host the check of the timer fails, which would end the boot.
+            *("-append", "console=ttyS0 quiet panic=-1 no_timer_check " + " ".join(f"{name}={value}" for name, value in variables_of_init.items())),
             *("-chardev", f"file,id=console,path={room.path / 'console.log'}", "-serial", "chardev:console"),
             # The first virtual device: the names of its ports begin with vport0.
             *("-device", "virtio-serial-pci"),
@@ -68,13 +77,13 @@ class Machine(Guest):
         self.begin_to_listen()
 
     def nvme(self, room, options) -> list[str]:
-        """A controller with its namespaces: a plain one, one with zones, and two with protection information."""
+        """A controller with its namespaces: a plain one, one with zones, and those with metadata."""
         words = ["-device", "nvme,id=nvme,serial=lab"]
         zoned = (
             f",zoned=true,zoned.zone_size={ZONE_MB}M,zoned.zone_capacity={CAPACITY_MB}M"
             f",zoned.max_open={options.max_open},zoned.max_active={options.max_open}"
         )
-        for number, more in ((1, ""), (2, zoned), (3, ",ms=8,pi=1"), (4, ",ms=16,pi=2,pil=1")):
+        for number, more in enumerate(("", zoned, *METADATA), 1):
             image = room.path / f"nvme{number}.img"
             with image.open("wb") as file:
                 file.truncate(options.disk_mb << 20)
@@ -115,14 +124,11 @@ def in_order(modules: Path) -> list[str]:
     return order
 
 
-def kernel_image() -> str:
-    return sorted(glob.glob(KERNEL))[-1]
-
-
 class Devices(Stack):
     name = "devices"
     summary = "NVMe with a zoned namespace, SCSI and a zoned disk in memory, in a virtual machine (QEMU; slow)"
-    needs = ("qemu-system-x86_64", "/bin/busybox", "cpio", "modprobe", "depmod", "ip", KERNEL)
+    kernels = KERNEL
+    needs = (*NEEDS, KERNEL)
 
     def add_options(self, parser) -> None:
         parser.add_argument("--memory-mb", type=int, default=1024, help="memory of the machine")
@@ -144,12 +150,17 @@ class Devices(Stack):
             "LAB_CAPACITY_MB": str(CAPACITY_MB),
             "LAB_NVME": "/dev/nvme0n1",
             "LAB_NVME_ZONED": "/dev/nvme0n2",
-            "LAB_NVME_PROTECTED": "/dev/nvme0n3",
-            "LAB_NVME_METADATA": "/dev/nvme0n4",
             "LAB_NULL_ZONED": "/dev/nullb0",
             "LAB_SCSI": "/dev/lab-scsi",
             "LAB_SCSI_GENERIC": "/dev/lab-scsi-generic",
         }
-        place = Machine(room, options, variables)
+        place = Machine(room, options, variables, self.kernels)
         place.wait_until_up()
         return place
+
+
+class NewerDevices(Devices):
+    name = "newer-devices"
+    summary = "the same with the kernel of Debian's backports, which writes atomically"
+    kernels = NEWER_KERNEL
+    needs = (*NEEDS, NEWER_KERNEL)

