@@ -33,6 +33,7 @@ mod job_files;
 mod logs;
 mod machine;
 mod measuring;
+mod newer;
 mod operations;
 mod orders;
 mod readings;
