@@ -73,6 +73,8 @@ fn io_uring_options_that_exclude_each_other_are_refused() {
     assert!(bound.contains("sqthread_poll=1"), "{bound}");
     let vectored = EngineOptions { fixed_buffers: true, nonvectored: Some(false), ..EngineOptions::default() };
     assert!(text(vectored).contains("nonvectored"));
+    let atomic = EngineOptions { fixed_buffers: true, atomic: true, ..EngineOptions::default() };
+    assert!(text(atomic).contains("atomically"));
     if availability(EngineName::IoUring).is_ok() {
         let absent = EngineOptions { sqthread_poll: true, sqthread_poll_cpu: Some(60_000), ..EngineOptions::default() };
         assert!(text(absent).contains("sqthread_poll_cpu"));

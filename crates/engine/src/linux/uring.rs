@@ -529,6 +529,9 @@ fn check_options(setup: &EngineSetup<'_>) -> Result<(), EngineSetupError> {
     if fixed_buffers && nonvectored == Some(false) {
         return refused("fixedbufs", "registered buffers have no vectored form: leave nonvectored=0 out");
     }
+    if fixed_buffers && setup.options.atomic {
+        return refused("fixedbufs", "the kernel writes no registered buffer atomically: leave fixedbufs out");
+    }
     Ok(())
 }
 
@@ -540,8 +543,9 @@ fn transfer(setup: &EngineSetup<'_>, arena: &Arena, ring: &IoUring) -> Result<Tr
     };
     let asked = setup.options.fixed_buffers;
     let vectored = setup.options.nonvectored == Some(false);
+    let atomic = setup.options.atomic;
     let modest = arena.depth() <= REGISTERED_BUFFERS_MAX && arena.depth() * arena.stride() <= REGISTERED_BYTES_MAX;
-    if asked || (all_direct(setup) && !vectored && modest) {
+    if asked || (all_direct(setup) && !vectored && !atomic && modest) {
         // SAFETY: the buffers are the arena's, which outlives every request of this ring (see `drop`).
         match unsafe { ring.submitter().register_buffers(&vectors()) } {
             Ok(()) => return Ok(Transfer::Fixed),

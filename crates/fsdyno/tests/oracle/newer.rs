@@ -98,6 +98,6 @@ fn each_page_faults_once() {
         let (requests, many) = faults(words);
         assert_eq!(requests, expected, "{words}");
         let pages = many - few;
-        assert!((2047..2047 + 100).contains(&pages), "{words}: {pages} pages beyond the first one");
+        assert!((2000..2150).contains(&pages), "{words}: {pages} pages beyond the first one");
     }
 }
