@@ -162,6 +162,7 @@ const LATER: &[&str] = &[
     "io_submit_mode",
     "write_hint",
     "atomic",
+    "write_iolog",
     "replay_no_stall",
     "replay_redirect",
     "replay_scale",
