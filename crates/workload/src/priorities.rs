@@ -43,7 +43,8 @@ impl Table {
 /// One table for each size that the shares of a direction name.
 fn tables(direction: Direction, shares: &[PriorityShare]) -> impl Iterator<Item = Table> {
     let sizes = shares.iter().map(|share| share.block_bytes);
-    let is_new = move |(place, size): &(usize, Option<u64>)| !shares[..*place].iter().any(|share| share.block_bytes == *size);
+    let is_new =
+        move |(place, size): &(usize, Option<u64>)| !shares[..*place].iter().any(|share| share.block_bytes == *size);
     sizes.enumerate().filter(is_new).map(move |(_, size)| {
         Table::new(kind_of(direction), size, shares.iter().filter(move |share| share.block_bytes == size))
     })
@@ -58,15 +59,24 @@ impl Priorities {
 
     /// Gives each request of the block its priority.
     pub(crate) fn stamp(&mut self, block: &mut Block) {
-        let mut state = self.state;
-        for op in &mut block.ops[..block.len] {
-            state = next(state);
-            let percent = ((state >> 32) * 100) >> 32;
-            let table = self.tables.iter().find(|table| table.is_of(op));
-            op.priority = table.map_or(0, |table| table.by_percent[percent as usize]);
-        }
-        self.state = state;
+        let ops = &mut block.ops[..block.len];
+        self.state = match &*self.tables {
+            // The usual case has a loop of its own, which looks for nothing.
+            [table] => stamp_from(self.state, ops, |op| Some(table).filter(|table| table.is_of(op))),
+            tables => stamp_from(self.state, ops, |op| tables.iter().find(|table| table.is_of(op))),
+        };
     }
+}
+
+/// Draws the priority of each request from its table; returns the new state.
+#[inline(always)]
+fn stamp_from<'tables>(mut state: u64, ops: &mut [Op], table_of: impl Fn(&Op) -> Option<&'tables Table>) -> u64 {
+    for op in ops {
+        state = next(state);
+        let percent = ((state >> 32) * 100) >> 32;
+        op.priority = table_of(op).map_or(0, |table| table.by_percent[percent as usize]);
+    }
+    state
 }
 
 /// Knuth's generator: the upper half of its state is random enough, and costs the least.
