@@ -1,6 +1,8 @@
 //! Tests ranks on several hosts: network namespaces, each with its own name and ssh server.
 
+use std::collections::BTreeSet;
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use fsdyno_results::{JobRecord, Study};
@@ -8,6 +10,28 @@ use testkit::{Place, Running, is_root, shell, skip, wait_until, word};
 
 use crate::launcher::{hosts_are_found, launcher, program, with_mpich};
 use crate::one_record::record;
+
+/// A way to start the program on hosts with one command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// The program's own `--hosts`.
+    Hosts,
+    /// The call of the MPI library's launcher.
+    Launcher,
+    /// The launcher stands for srun.
+    Srun,
+}
+
+impl Way {
+    /// The option before the hosts.
+    fn option(self) -> &'static str {
+        match self {
+            Way::Hosts => "--hosts",
+            Way::Launcher | Way::Srun if with_mpich().is_some() => "-hosts",
+            Way::Launcher | Way::Srun => "--host",
+        }
+    }
+}
 
 /// Hosts `node1`, `node2` … on their own network.
 struct Hosts {
@@ -89,13 +113,22 @@ impl Hosts {
         Command::new("ip").args(words).stderr(Stdio::null()).spawn().expect("ip is there")
     }
 
-    /// Starts the program with `--hosts` and these words.
-    fn start(&self, words: &str) -> Option<Running> {
-        let network = self.network;
-        let hosts: Vec<String> = (1..=self.servers.len()).map(|host| format!("198.18.{network}.{host}:1")).collect();
-        let addresses = format!("198.18.{network}.0/24");
-        let mut command = Command::new(program()?);
-        command.args(["--hosts", &hosts.join(",")]).args(words.split_whitespace());
+    /// Starts the program with these words on all hosts.
+    fn start(&self, way: Way, words: &str) -> Option<Running> {
+        let (network, count) = (self.network, self.servers.len());
+        let hosts: Vec<String> = (1..=count).map(|host| format!("198.18.{network}.{host}:1")).collect();
+        let (hosts, addresses) = (hosts.join(","), format!("198.18.{network}.0/24"));
+        let program = program()?;
+        let mut command = match way {
+            Way::Hosts => Command::new(program),
+            Way::Launcher | Way::Srun => launcher(&self.place.path(""), count as u32),
+        };
+        command.args([way.option(), &hosts]);
+        match way {
+            Way::Srun => command.args(["sh", "-ec", &as_task_of_srun(program, words)]),
+            Way::Launcher => command.arg(program).args(words.split_whitespace()),
+            Way::Hosts => command.args(words.split_whitespace()),
+        };
         command.current_dir(self.place.path("data")).stdin(Stdio::null());
         command.env("HYDRA_LAUNCHER_EXEC", self.place.path("ssh"));
         command.env("OMPI_MCA_plm_rsh_agent", format!("ssh -F {}", self.place.word("ssh.conf")));
@@ -126,7 +159,7 @@ fn on_hosts(count: u32, network: u32) {
     }
     let Some(hosts) = Hosts::set_up(count, network) else { return };
     let words = "--name=a --rw=write --size=4m --bs=64k --output-format=json --record=../run.json";
-    let Some(running) = hosts.start(words) else { return };
+    let Some(running) = hosts.start(Way::Hosts, words) else { return };
     running.finish().good();
     let record = record(&hosts.place);
     let names: Vec<String> = (1..=count).map(|host| format!("node{host}")).collect();
@@ -143,7 +176,7 @@ fn small_files_are_asked_for_by_a_host_that_has_not_seen_them() {
         return;
     }
     let Some(hosts) = Hosts::set_up(2, 23) else { return };
-    let Some(running) = hosts.start("smallfiles . --files=100 --quiet --json --no-store") else { return };
+    let Some(running) = hosts.start(Way::Hosts, "smallfiles . --files=100 --quiet --json --no-store") else { return };
     let study: Study = running.finish().good().study();
     let row = study.rows.iter().find(|row| row.pattern == "stat-cold").expect("the phase");
     let phase = row.phase.as_ref().expect("it ran");
@@ -162,6 +195,25 @@ fn two_hosts_over_ssh_are_two_nodes() {
 #[test]
 fn four_hosts_over_ssh_are_four_nodes() {
     on_hosts(4, 22);
+}
+
+/// The question over four machines by `--hosts`, by the launcher's own call, and as tasks of srun.
+#[test]
+fn each_way_of_one_command_scales_over_four_hosts() {
+    if program().is_none() {
+        return;
+    }
+    let Some(hosts) = Hosts::set_up(4, 24) else { return };
+    for way in [Way::Hosts, Way::Launcher, Way::Srun] {
+        let words = "scale . --nodes=1,4 --size=4m --runtime=1 --quiet --json --no-store";
+        let Some(running) = hosts.start(way, words) else { return };
+        let study: Study = running.finish().good().study();
+        assert!(study.rows.iter().all(|row| row.first_error().is_none()), "{way:?}: {:?}", study.rows);
+        let runs = study.rows.iter().filter(|row| row.pattern.ends_with("-n4")).filter_map(|row| row.run.as_ref());
+        let machines: BTreeSet<&str> = runs.flat_map(|run| &run.nodes).map(|node| node.machine()).collect();
+        assert_eq!(machines, BTreeSet::from(["node1", "node2", "node3", "node4"]), "{way:?}");
+        assert_eq!(hosts.place.names("data"), [""; 0], "{way:?}");
+    }
 }
 
 #[test]
@@ -210,13 +262,9 @@ fn what_fails_under_the_launcher_is_the_status_of_the_call() {
     assert_eq!(record(&place).jobs.iter().filter(|job| job.error.is_some()).count(), 2);
 }
 
-/// Tasks of srun, which have its variables and those of its PMI: the launcher stands for it, and its own variables for the
-/// number of ranks are taken away.
-#[test]
-fn tasks_of_srun_are_ranks_of_one_question() {
-    let Some(program) = program() else { return };
-    let place = Place::with(&["data"]);
-    let words = "scale data --nodes=1,2,4 --size=4m --runtime=1 --quiet --json --no-store";
+/// The script of a task of srun, which has its variables and those of its PMI: the launcher stands for it, and its own
+/// variables for the number of ranks are taken away.
+fn as_task_of_srun(program: &Path, words: &str) -> String {
     let of_pmi = if with_mpich().is_some() {
         ["PMI_SIZE", "PMI_RANK"]
     } else {
@@ -224,14 +272,22 @@ fn tasks_of_srun_are_ranks_of_one_question() {
     };
     // MPICH's library reads the variables of PMI itself.
     let taken = if with_mpich().is_some() { String::new() } else { format!("unset {};", of_pmi.join(" ")) };
-    let script = format!(
+    format!(
         "export SLURM_STEP_NUM_TASKS=${} SLURM_PROCID=${}; {taken} exec {} {words}",
         of_pmi[0],
         of_pmi[1],
         word(program)
-    );
+    )
+}
+
+#[test]
+fn tasks_of_srun_are_ranks_of_one_question() {
+    let Some(program) = program() else { return };
+    let place = Place::with(&["data"]);
+    let words = "scale data --nodes=1,2,4 --size=4m --runtime=1 --quiet --json --no-store";
     let mut tasks = launcher(&place.path(""), 4);
-    let study: Study = Running::start(tasks.args(["sh", "-ec", &script])).finish().good().study();
+    let study: Study =
+        Running::start(tasks.args(["sh", "-ec", &as_task_of_srun(program, words)])).finish().good().study();
     let nodes = |row: &fsdyno_results::Row| row.run.as_ref().map_or(0, |run| run.nodes.len());
     assert_eq!(study.rows.iter().map(nodes).max(), Some(4), "{:?}", study.sentences);
     assert!(study.rows.iter().all(|row| row.first_error().is_none()), "{:?}", study.rows);

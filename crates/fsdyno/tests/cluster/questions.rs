@@ -40,7 +40,7 @@ fn places(row: &Row) -> Vec<String> {
 #[test]
 fn small_files_of_all_ranks_add_up_phase_after_phase() {
     let place = Place::new();
-    let words = "smallfiles . --files=200 --depth=1 --quiet --json --no-store";
+    let words = "smallfiles . --files-per-dir=50 --depth=1 --branch=4 --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     let study: Study = ran.good().study();
     let mut ended_ms = 0;
