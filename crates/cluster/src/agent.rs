@@ -93,11 +93,14 @@ pub struct Agent<T> {
     recorded: Option<(Records, Vec<Lost>)>,
     over: bool,
     left: Option<Box<RunRecord>>,
+    /// Shows the user a message on the first rank.
+    say: fn(&str),
 }
 
 impl<T: Transport> Agent<T> {
     /// Makes the agent of this worker. `version`: the program's; `bounds`: how long a worker may be silent; `silence`:
-    /// how long another rank may be before it is named; `signal`: holds a signal that has come.
+    /// how long another rank may be before it is named; `signal`: holds a signal that has come; `say`: shows the user a
+    /// message on the first rank.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -108,6 +111,7 @@ impl<T: Transport> Agent<T> {
         bounds: Bounds,
         silence: Duration,
         signal: Arc<AtomicI32>,
+        say: fn(&str),
     ) -> std::io::Result<Agent<T>> {
         let rank = transport.rank();
         let children = tree::children(rank, transport.ranks()).count();
@@ -128,6 +132,7 @@ impl<T: Transport> Agent<T> {
             recorded: None,
             over: false,
             left: None,
+            say,
             transport,
         })
     }
@@ -140,8 +145,8 @@ impl<T: Transport> Agent<T> {
         Ending::Over
     }
 
-    /// Serves until everything is over. `say`: shows the user a message on the first rank.
-    pub fn run(mut self, say: impl Fn(&str)) -> Ending {
+    /// Serves until everything is over.
+    pub fn run(mut self) -> Ending {
         self.greet();
         while !self.over {
             match self.worker.events.recv_timeout(LOOK) {
@@ -151,15 +156,10 @@ impl<T: Transport> Agent<T> {
                 // The worker's end was received already.
                 Err(RecvTimeoutError::Disconnected) => self.clock.sleep_until_ns(self.clock.now_ns() + 4_000_000),
             }
-            while let Some((from, message)) = self.next() {
-                let again = self.heartbeat.heard(from, self.clock.now_ns());
-                again.into_iter().for_each(|sentence| self.pass_up(sentence, &say));
-                match message {
-                    Message::Says(sentence) => self.pass_up(sentence, &say),
-                    message => self.hear(from, message),
-                }
+            while let Some((from, message)) = self.queue.pop_front().or_else(|| self.receive()) {
+                self.hear(from, message);
             }
-            self.look_at_silence(&say);
+            self.look_at_silence();
             self.pass_on_signal();
             if let Some(reason) = self.worker.silence(self.clock.now_ns()) {
                 self.lose_worker(Some(reason));
@@ -173,20 +173,20 @@ impl<T: Transport> Agent<T> {
     }
 
     /// Sends a sign of life to the parent, and reports children that send none.
-    fn look_at_silence(&mut self, say: &impl Fn(&str)) {
+    fn look_at_silence(&mut self) {
         let now_ns = self.clock.now_ns();
         if self.heartbeat.is_due(now_ns) {
             self.send_up(&Message::Sign);
         }
         for sentence in self.heartbeat.silent(now_ns) {
-            self.pass_up(sentence, say);
+            self.pass_up(sentence);
         }
     }
 
     /// Passes a message for the user up to the first rank.
-    fn pass_up(&mut self, sentence: String, say: &impl Fn(&str)) {
+    fn pass_up(&mut self, sentence: String) {
         match self.is_first() {
-            true => say(&sentence),
+            true => (self.say)(&sentence),
             false => self.send_up(&Message::Says(sentence)),
         }
     }
@@ -214,14 +214,26 @@ impl<T: Transport> Agent<T> {
         self.children().into_iter().for_each(|child| self.transport.send(child, &bytes));
     }
 
-    /// The next message. A malformed one is ignored; only our agents use the communicator.
-    fn next(&mut self) -> Option<(usize, Message)> {
-        self.queue.pop_front().or_else(|| self.receive())
-    }
-
+    /// The next received message. A malformed one is ignored; only our agents use the communicator.
     fn receive(&mut self) -> Option<(usize, Message)> {
         let (from, bytes) = self.transport.receive()?;
+        if let Some(sentence) = self.heartbeat.heard(from, self.clock.now_ns()) {
+            self.pass_up(sentence);
+        }
         Some((from, frames::decoded(bytes).ok()?))
+    }
+
+    /// Waits for the next received message at full speed. Other ranks of this machine get the processor in between, and a
+    /// rank that is silent is named here, too.
+    fn wait(&mut self) -> (usize, Message) {
+        loop {
+            if let Some(received) = self.receive() {
+                return received;
+            }
+            self.look_at_silence();
+            self.pass_on_signal();
+            std::thread::yield_now();
+        }
     }
 
     fn hear_worker(&mut self, message: Message) {
@@ -261,7 +273,8 @@ impl<T: Transport> Agent<T> {
             Message::Release(release) => self.release(release),
             Message::Stop(signal) => self.stop(signal),
             Message::Over => self.end(),
-            Message::Ping | Message::Pong(_) | Message::Ticked | Message::Alive | Message::Sign | Message::Says(_) => {}
+            Message::Says(sentence) => self.pass_up(sentence),
+            Message::Ping | Message::Pong(_) | Message::Ticked | Message::Alive | Message::Sign => {}
         }
     }
 

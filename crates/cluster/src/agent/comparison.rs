@@ -27,13 +27,13 @@ impl<T: Transport> Agent<T> {
     /// Answers a child until it has asked enough.
     fn answer(&mut self, child: usize) {
         loop {
-            match self.receive() {
-                Some((from, Message::Ping)) if from == child => {
+            match self.wait() {
+                (from, Message::Ping) if from == child => {
                     let now_ns = self.now_ns();
                     self.send(child, &Message::Pong(now_ns));
                 }
-                Some((from, Message::Ticked)) if from == child => return,
-                other => self.queue.extend(other),
+                (from, Message::Ticked) if from == child => return,
+                other => self.queue.push_back(other),
             }
         }
     }
@@ -45,9 +45,9 @@ impl<T: Transport> Agent<T> {
             let asked_ns = self.now_ns();
             self.send(parent, &Message::Ping);
             let other_ns = loop {
-                match self.receive() {
-                    Some((from, Message::Pong(ns))) if from == parent => break ns,
-                    other => self.queue.extend(other),
+                match self.wait() {
+                    (from, Message::Pong(ns)) if from == parent => break ns,
+                    other => self.queue.push_back(other),
                 }
             };
             let offset = Offset::of_round_trip(asked_ns, other_ns, self.now_ns());
@@ -72,5 +72,58 @@ impl<T: Transport> Agent<T> {
     fn now_ns(&self) -> u64 {
         use fsdyno_os::clock::Clock;
         self.clock.now_ns()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicI32;
+    use std::time::Duration;
+
+    use fsdyno_run::Bounds;
+
+    use super::*;
+    use crate::agent::WorkerProcess;
+    use crate::frames;
+
+    thread_local! {
+        static NAMED: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// A child that says nothing until it has been named, or was asked very often.
+    struct SilentChild {
+        looks: u32,
+    }
+
+    impl Transport for SilentChild {
+        fn rank(&self) -> usize {
+            0
+        }
+
+        fn ranks(&self) -> usize {
+            2
+        }
+
+        fn send(&mut self, _: usize, _: &[u8]) {}
+
+        fn receive(&mut self) -> Option<(usize, Vec<u8>)> {
+            self.looks += 1;
+            (NAMED.get() || self.looks > 10_000_000).then(|| (1, frames::encoded(&Message::Ticked)))
+        }
+    }
+
+    #[test]
+    fn a_rank_that_falls_silent_while_clocks_are_compared_is_named() {
+        let (orders, reports) = (std::io::pipe().unwrap().1, std::io::pipe().unwrap().0);
+        let worker = WorkerProcess { process: std::process::id(), orders, reports };
+        let signal = Arc::new(AtomicI32::new(0));
+        let say = |sentence: &str| NAMED.set(sentence.starts_with("rank 1 has said nothing for "));
+        let limit = Duration::from_millis(1);
+        let transport = SilentChild { looks: 0 };
+        let mut agent = Agent::begin(transport, "1", worker, Bounds::default(), limit, signal, say).unwrap();
+        agent.compare_clocks();
+        assert!(agent.transport.looks < 10_000_000, "it went on without a word");
     }
 }

@@ -66,8 +66,9 @@ fn run_as_rank(launched: &Launched, words: &[OsString], face: impl FnOnce(&[OsSt
                 return Agent::<OverMpi>::refuse(worker, launched.strangers(&library()));
             }
             let silence = Duration::from_secs(seconds(SILENCE, SILENCE_S));
-            match Agent::begin(mpi, VERSION, worker, bounds(), silence, signal) {
-                Ok(agent) => launched.ending(agent.run(|sentence| print_stderr(&format!("fsdyno: {sentence}")))),
+            let say = |sentence: &str| print_stderr(&format!("fsdyno: {sentence}"));
+            match Agent::begin(mpi, VERSION, worker, bounds(), silence, signal, say) {
+                Ok(agent) => launched.ending(agent.run()),
                 Err(error) => {
                     print_stderr(&format!("fsdyno: a rank cannot begin: {error}"));
                     Ending::Lost(None)
