@@ -8,6 +8,7 @@ mod emulated;
 mod packaged;
 mod recipes;
 mod release;
+mod workflows;
 
 use std::process::{Command, Stdio};
 

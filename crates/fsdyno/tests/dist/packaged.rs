@@ -184,7 +184,9 @@ impl ForManyNodes {
         let Some(program) = std::env::var_os(self.variable) else {
             return skip(&format!("{} names no program with MPI: cargo xtask test dist builds it", self.variable));
         };
-        let words = ["--bare", "--mpi-packages", "--mpi-program", &program.to_string_lossy()];
+        let program = program.to_string_lossy();
+        // The static program is no part of them: it need not be built.
+        let words = ["--bare", "--program", &program, "--mpi-packages", "--mpi-program", &program];
         let release = match release::make(&format!("dist-tested-{name}"), &words) {
             Ok(release) => release,
             Err(reason) => return skip(&reason),

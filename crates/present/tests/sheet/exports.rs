@@ -161,7 +161,7 @@ fn markdown_says_what_the_sheet_says() {
 
 /// Checks the grammar that OpenMetrics and Prometheus' text format share, as far as it is used: each family once with
 /// its lines together, each series once; values are numbers.
-fn check_metrics(text: &str) -> BTreeMap<String, String> {
+pub(crate) fn check_metrics(text: &str) -> BTreeMap<String, String> {
     let lines = text.strip_suffix("# EOF\n").expect("the end is marked");
     let (mut kinds, mut series) = (BTreeMap::new(), BTreeSet::new());
     let mut family = String::new();
@@ -269,45 +269,6 @@ fn a_question_that_failed_exports_that_alone() {
     ] {
         assert!(text.contains(&format!("{line}\n")), "{text}");
     }
-}
-
-/// The words of a query: names of metrics, labels and functions.
-fn words(query: &str) -> impl Iterator<Item = &str> {
-    query.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
-}
-
-#[test]
-fn the_dashboard_asks_for_metrics_and_labels_that_are_exported() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/grafana/fsdyno.json");
-    let text = std::fs::read_to_string(file).expect("the dashboard is there");
-    let dashboard: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let exported: Vec<String> = all().iter().map(openmetrics).collect();
-    let families: BTreeSet<String> = exported.iter().flat_map(|text| check_metrics(text).into_keys()).collect();
-    let is_exported = |name: &str| {
-        let family = name.strip_suffix("_sum").or(name.strip_suffix("_count")).unwrap_or(name);
-        families.contains(name) || families.contains(family)
-    };
-    let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
-    let text_of = |value: &serde_json::Value| value.as_str().map(str::to_owned);
-    let panels = list(&dashboard["panels"]);
-    let targets: Vec<serde_json::Value> = panels.iter().flat_map(|panel| list(&panel["targets"])).collect();
-    let variables = list(&dashboard["templating"]["list"]);
-    let queries = targets.iter().filter_map(|target| text_of(&target["expr"]));
-    let queries: Vec<String> = queries.chain(variables.iter().filter_map(|one| text_of(&one["definition"]))).collect();
-    assert!(panels.len() >= 8 && targets.iter().all(|target| target["expr"].is_string()), "{dashboard}");
-    let asked: BTreeSet<&str> = queries.iter().flat_map(|query| words(query)).collect();
-    let metrics: Vec<&str> = asked.into_iter().filter(|word| word.starts_with("fsdyno_")).collect();
-    assert_eq!(metrics.iter().filter(|name| !is_exported(name)).collect::<Vec<_>>(), [&""; 0]);
-    let family = |name: &String| metrics.iter().any(|asked| asked.starts_with(name.as_str()));
-    assert_eq!(families.iter().filter(|name| !family(name)).collect::<Vec<_>>(), [""; 0], "each has a panel");
-    let is_label = |name: &str| exported.iter().any(|text| text.contains(&format!("{name}=\"")));
-    let legends = targets.iter().filter_map(|target| text_of(&target["legendFormat"]));
-    let in_legends = legends.collect::<String>();
-    let in_legends = in_legends.split("{{").skip(1).filter_map(|rest| Some(rest.split_once("}}")?.0));
-    let in_queries = queries.iter().flat_map(|query| query.split(['{', ',']).skip(1));
-    let in_queries = in_queries.filter_map(|part| Some(part.split_once('=')?.0)).filter(|part| !part.contains(' '));
-    let labels: BTreeSet<&str> = in_legends.chain(in_queries).collect();
-    assert!(labels.len() >= 4 && labels.iter().all(|label| is_label(label)), "{labels:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod any_text;
+mod deployed;
 mod document;
 mod drawn;
 mod every_number;
