@@ -5,7 +5,7 @@ from .fuse import Bindfs, Fuse
 from .guest import Dm
 from .host_filesystems import Btrfs, Loop, Overlay, Tmpfs
 from .nfs import Clients, Knfsd, Nfs
-from .s3 import CaseC, Gateway, S3fs, Store
+from .s3 import CaseC, CaseD, Gateway, S3fs, Store
 from .throttle import Throttle
 
 STACKS = {
@@ -27,6 +27,7 @@ STACKS = {
         Throttle(),
         Dm(),
         CaseC(),
+        CaseD(),
         Devices(),
         NewerDevices(),
     )

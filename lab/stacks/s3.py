@@ -43,9 +43,30 @@ def start_s3rver(room, folder: Path, address: str) -> Daemon:
     return server
 
 
-def s3fs_options(room, options, address: str, cache: Path) -> str:
+def start_versitygw(room, objects: Path, address: str) -> None:
+    """It keeps what it knows of an object in the attributes of its file."""
+    (objects / BUCKET).mkdir()
+    key_id, secret = STORE_KEYS.split(":")
+    keys = [f"ROOT_ACCESS_KEY={key_id}", f"ROOT_SECRET_KEY={secret}"]
+    words = ["--port", f"{address}:{PORT}", "--keep-alive", "--quiet", "posix", objects]
+    server = Daemon(room, "versitygw", ["env", *keys, VERSITYGW_PROGRAM, *words])
+    server.wait_until(lambda: listens(PORT, address))
+
+
+def store_variables(address: str) -> dict[str, str]:
+    """What a program needs to ask the store itself."""
+    key_id, secret = STORE_KEYS.split(":")
+    return {
+        "LAB_S3_URL": f"http://{address}:{PORT}",
+        "AWS_ENDPOINT_URL": f"http://{address}:{PORT}",
+        "AWS_ACCESS_KEY_ID": key_id,
+        "AWS_SECRET_ACCESS_KEY": secret,
+    }
+
+
+def s3fs_options(room, options, address: str, cache: Path, keys_of: str = KEYS) -> str:
     keys = room.path / "keys"
-    keys.write_text(KEYS + "\n")
+    keys.write_text(keys_of + "\n")
     keys.chmod(0o600)
     # s3rver cannot copy a part of an object. Without this option, s3fs asks for that where a part has not changed.
     words = [f"url=http://{address}:{PORT}", "use_path_request_style", f"passwd_file={keys}", "nomixupload"]
@@ -110,14 +131,8 @@ class Gateway(Stack):
         return guest.why_no_fuse()
 
     def stand(self, room, options):
-        # It keeps what it knows of an object in the attributes of its file.
         objects = mount_tmpfs(room, "objects", 1024)
-        (objects / BUCKET).mkdir()
-        key_id, secret = STORE_KEYS.split(":")
-        keys = [f"ROOT_ACCESS_KEY={key_id}", f"ROOT_SECRET_KEY={secret}"]
-        words = ["--port", f"127.0.0.1:{PORT}", "--keep-alive", "--quiet", "posix", objects]
-        server = Daemon(room, "versitygw", ["env", *keys, VERSITYGW_PROGRAM, *words])
-        server.wait_until(lambda: listens(PORT, "127.0.0.1"))
+        start_versitygw(room, objects, "127.0.0.1")
         limit_loopback(options.rate_mbit)
         folder, passwords = room.path / "mnt", room.path / "keys"
         folder.mkdir()
@@ -131,11 +146,9 @@ class Gateway(Stack):
                 "LAB_TARGET": str(folder),
                 "LAB_S3": str(folder),
                 "LAB_S3_OBJECTS": str(objects / BUCKET),
-                "LAB_S3_URL": f"http://127.0.0.1:{PORT}",
                 "LAB_WIRE": "lo",
                 "LAB_RATE_MBIT": f"{options.rate_mbit:g}",
-                "AWS_ACCESS_KEY_ID": key_id,
-                "AWS_SECRET_ACCESS_KEY": secret,
+                **store_variables("127.0.0.1"),
             }
         )
 
@@ -221,10 +234,8 @@ class CaseC(Stack):
         make_tap(options)
         disks = [make_disk(room, f"{name}.img", options.disk_mb) for name in ("local", "s3fs")]
         nfs_server = start_ganesha(room, options)
-        objects = room.path / "objects"
-        objects.mkdir()
-        start_s3rver(room, objects, HOST_ADDRESS)
-        s3 = s3fs_options(room, options, HOST_ADDRESS, Path("/run/s3fs/cache"))
+        objects, keys, store = self.start_store(room)
+        s3 = s3fs_options(room, options, HOST_ADDRESS, Path("/run/s3fs/cache"), keys)
         variables = {
             "LAB_TARGET": "/mnt/s3",
             "LAB_LOCAL": "/mnt/local",
@@ -235,9 +246,29 @@ class CaseC(Stack):
             "LAB_S3_OBJECTS": str(objects / BUCKET),
             "LAB_NFS_OPTIONS": ganesha_mount_options(options),
             "LAB_S3FS_OPTIONS": f"{s3},tmpdir=/run/s3fs",
+            **store,
             **link_variables(options),
         }
+        # The guest does not tell the two cases apart.
         place = Guest(room, options, "case-c", variables, disks=disks, tap=TAP)
         place.answers["server"] = lambda order: carry_out(nfs_server, order)
         place.wait_until_up()
         return place
+
+    def start_store(self, room):
+        """The folder of objects, the keys of s3fs, and the variables of programs that ask the store itself."""
+        objects = room.path / "objects"
+        objects.mkdir()
+        start_s3rver(room, objects, HOST_ADDRESS)
+        return objects, KEYS, {}
+
+
+class CaseD(CaseC):
+    name = "case-d"
+    summary = "the same with versitygw as the store, which programs in the guest can ask, too"
+    needs = (*guest.NEEDS, *GANESHA_NEEDS, "s3fs", "fusermount3", "versitygw")
+
+    def start_store(self, room):
+        objects = mount_tmpfs(room, "objects", 1024)
+        start_versitygw(room, objects, HOST_ADDRESS)
+        return objects, STORE_KEYS, store_variables(HOST_ADDRESS)

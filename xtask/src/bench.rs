@@ -11,6 +11,7 @@ mod depths;
 mod digest;
 mod floor;
 mod gaps;
+mod http;
 mod machine;
 mod measure;
 mod pairs;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fsdyno_guide::Problem;
-use fsdyno_guide::object_check::{AskedObjects, CheckedObjects, ObjectFunction, WithObjects};
+use fsdyno_guide::object_check::{AskPlain, AskedObjects, CheckedObjects, ObjectFunction, WithObjects};
 use fsdyno_guide::work_directory::WorkDirectory;
 use fsdyno_stats::sort;
 use fsdyno_text::quantity::count as number;
@@ -33,8 +33,8 @@ pub struct StoreUse {
 #[derive(Clone, Copy)]
 pub(crate) enum Ground<'g> {
     Directory(&'g WorkDirectory),
-    /// The objects, and the most requests of one run.
-    Objects(&'g CheckedObjects, u64),
+    /// The objects, what makes requests about them that no job makes, and the most requests of one run.
+    Objects(&'g CheckedObjects, AskPlain<'g>, u64),
 }
 
 impl<'g> Ground<'g> {
@@ -52,13 +52,13 @@ impl<'g> Ground<'g> {
             Ground::Directory(work) => {
                 line::prepare(words, work.directory(), &shared_file(work.directory()), shortening)
             }
-            Ground::Objects(objects, requests_max) => line::prepare_objects(words, objects, shortening, requests_max),
+            Ground::Objects(objects, _, requests_max) => line::prepare_objects(words, objects, shortening, requests_max),
         }
     }
 
     /// What was found of a function.
     pub(crate) fn answer(self, function: ObjectFunction) -> Outcome {
-        let answers = if let Ground::Objects(objects, _) = self { &objects.answers[..] } else { &[] };
+        let answers = if let Ground::Objects(objects, ..) = self { &objects.answers[..] } else { &[] };
         let found = answers.iter().find(|(known, _)| *known == function).map(|(_, examined)| examined.clone().into());
         found.unwrap_or_else(|| Outcome::Unknown("not examined".to_owned()))
     }
@@ -100,7 +100,15 @@ pub(crate) fn asked_of_store(
         });
         asked.functions.extend(functions);
         for test in profile.tests_of(tier) {
-            let Work::Line(words) = &test.work else { continue };
+            let words = match &test.work {
+                Work::Line(words) => words,
+                Work::Requests(plain) => {
+                    written += plain.requests_max(OBJECT_ROUNDS_MAX);
+                    asked.plain.push(*plain);
+                    continue;
+                }
+                Work::SmallFiles => continue,
+            };
             let line = line::prepare_objects(words, &nowhere(), shortening, 1)?;
             let (size, count) = set_of(&line);
             match asked.sets.iter_mut().find(|(known, _)| *known == size) {
@@ -119,7 +127,7 @@ pub(crate) fn asked_of_store(
         let text = format!("a budget of {budget} requests is too small: the tests need {}", number(needed));
         return Err(Problem::new(text).with_next(format!("use --budget {needed}, or fewer profiles")));
     }
-    asked.requests = if runs > 0 { store.requests_max } else { 0 };
+    asked.requests = if runs > 0 || !asked.plain.is_empty() { store.requests_max } else { 0 };
     Ok((asked, (store.requests_max - written) / runs.max(1)))
 }
 

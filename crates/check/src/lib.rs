@@ -115,9 +115,9 @@ fn check_store(
     let mut study_run = StudyRun::begin(Question::Check, std::slice::from_ref(place), caller);
     let factors = factors(&study_run.study);
     let mut shortened = false;
-    (store.with_objects)(&mut study_run, place, &asked, &mut |study_run, objects| {
+    (store.with_objects)(&mut study_run, place, &asked, &mut |study_run, objects, ask| {
         let mut session = Session::new(study_run, options, factors);
-        session.run(profiles, Ground::Objects(objects, requests_max))?;
+        session.run(profiles, Ground::Objects(objects, ask, requests_max))?;
         shortened = session.shortened;
         Ok(())
     })?;
@@ -137,7 +137,7 @@ fn note_conditions(study_run: &mut StudyRun<'_>, shortened: bool) {
 pub fn nominal_seconds(profile: &Profile) -> (u64, bool) {
     let seconds = |test: &profile::Test| match &test.work {
         Work::Line(words) => line::seconds(words),
-        Work::SmallFiles => None,
+        Work::SmallFiles | Work::Requests(_) => None,
     };
     let times: Vec<Option<u64>> = profile.tests.iter().map(seconds).collect();
     (times.iter().flatten().sum(), times.contains(&None))

@@ -125,7 +125,7 @@ pub(crate) fn seconds(words: &[String]) -> Option<u64> {
 }
 
 /// Stands for the name of the objects of a store.
-const OBJECT: &str = "{object}";
+pub(crate) const OBJECT: &str = "{object}";
 
 /// Whether the job of these words is one of objects.
 pub(crate) fn is_of_objects(words: &[String]) -> bool {

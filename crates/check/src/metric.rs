@@ -41,15 +41,16 @@ pub(crate) enum Metric {
     Latency(IoDirection, Span, Statistic),
     /// Latency of fsync and fdatasync.
     Sync(Statistic),
-    /// A figure of a phase of small files.
+    /// A figure of a phase of small files, or of requests that no job makes.
     Phase(Phase, PhaseFigure),
 }
 
-/// A phase of small files.
+/// A phase of small files, or of requests that no job makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Write,
     Read,
+    Requests,
 }
 
 impl Phase {
@@ -58,6 +59,7 @@ impl Phase {
         match self {
             Phase::Write => "write",
             Phase::Read => "read",
+            Phase::Requests => fsdyno_guide::object_check::PlainRequests::PHASE,
         }
     }
 }
@@ -93,6 +95,9 @@ impl fmt::Display for Dimension {
     }
 }
 
+/// The unit of what is done with objects, of which one request may list many.
+pub(crate) const OBJECTS_PER_S: &str = "objects/s";
+
 /// The units that vendors use: name, dimension, and size in the base unit.
 const UNITS: &[(&str, Dimension, f64)] = &[
     ("ns", Dimension::Time, 1.0),
@@ -102,6 +107,7 @@ const UNITS: &[(&str, Dimension, f64)] = &[
     ("IOPS", Dimension::Rate, 1.0),
     ("files/s", Dimension::Rate, 1.0),
     ("ops/s", Dimension::Rate, 1.0),
+    (OBJECTS_PER_S, Dimension::Rate, 1.0),
     ("KiB/s", Dimension::Bandwidth, 1024.0),
     ("MB/s", Dimension::Bandwidth, 1e6),
     ("MiB/s", Dimension::Bandwidth, 1_048_576.0),
@@ -124,7 +130,7 @@ pub(crate) fn unit(name: &str) -> Result<(Dimension, f64), String> {
 
 /// All names, for the message about a wrong one.
 const NAMES: &str = "read|write|total followed by .iops, .bytes_per_s, .clat.X, .lat.X, .response.X or .first_byte.p50; sync.lat.X; \
-                     small-write|small-read followed by .elapsed, .per_s or .lat.X. X is mean or p and a \
+                     small-write|small-read|requests followed by .elapsed, .per_s or .lat.X. X is mean or p and a \
                      percentage, such as p99";
 
 impl Metric {
@@ -159,8 +165,12 @@ impl Metric {
             "write" => IoDirection::Write,
             "total" => IoDirection::Total,
             "sync" => return of_latency(what).map(Metric::Sync),
-            "small-write" | "small-read" => {
-                let phase = if whose == "small-write" { Phase::Write } else { Phase::Read };
+            "small-write" | "small-read" | "requests" => {
+                let phase = match whose {
+                    "small-write" => Phase::Write,
+                    "small-read" => Phase::Read,
+                    _ => Phase::Requests,
+                };
                 let figure = match what {
                     "elapsed" => Some(PhaseFigure::Elapsed),
                     "per_s" => Some(PhaseFigure::Rate),
@@ -209,6 +219,7 @@ impl Metric {
                 let syncs = job.durability.fsync_every > 0 || job.durability.fdatasync_every > 0;
                 return (!syncs || !access.writes).then_some("its test syncs nothing (fsync= or fdatasync=)");
             }
+            Metric::Phase(Phase::Requests, _) => return Some("its test is a fio job and not one of requests"),
             Metric::Phase(..) => return Some("its test is a fio job and not one of small files"),
         };
         let paced = job.pacing.has_rate();

@@ -4,13 +4,14 @@
 use std::ops::Range;
 
 use fsdyno_guide::Problem;
+use fsdyno_guide::object_check::{PlainRequests, PlainVerb};
 use fsdyno_results::{Bound, Confidence, RequirementKind, TestOrigin};
 use fsdyno_stats::sort;
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::gate::Condition;
-use crate::metric::{self, Metric};
+use crate::metric::{self, Metric, Phase};
 
 mod written;
 
@@ -80,6 +81,8 @@ pub(crate) enum Work {
     Line(Vec<String>),
     /// The native write and read of 1,001 small files.
     SmallFiles,
+    /// Requests about the objects of a store that no job makes.
+    Requests(PlainRequests),
 }
 
 impl Work {
@@ -87,7 +90,9 @@ impl Work {
     fn missing_figure(&self, metric: Metric) -> Option<&'static str> {
         match (self, metric) {
             (Work::Line(words), _) => crate::line::missing_figure(words, metric),
-            (Work::SmallFiles, Metric::Phase(..)) => None,
+            (Work::Requests(_), Metric::Phase(Phase::Requests, _)) => None,
+            (Work::Requests(_), _) => Some("its test is one of requests and not a fio job"),
+            (Work::SmallFiles, Metric::Phase(Phase::Write | Phase::Read, _)) => None,
             (Work::SmallFiles, _) => Some("its test is one of small files and not a fio job"),
         }
     }
@@ -97,7 +102,20 @@ impl Work {
         match self {
             Work::Line(words) => words.clone(),
             Work::SmallFiles => vec!["fsdyno".to_string(), "smallfiles".to_string()],
+            Work::Requests(requests) => {
+                let verb = match requests.verb {
+                    PlainVerb::Head => "HEAD",
+                    PlainVerb::Delete => "DELETE",
+                    PlainVerb::List => "LIST",
+                };
+                vec![verb.to_string(), crate::line::OBJECT.to_string()]
+            }
         }
+    }
+
+    /// Number of objects that one of its operations is about.
+    fn objects_each(&self) -> f64 {
+        if let Work::Requests(requests) = self { requests.objects_each().into() } else { 1.0 }
     }
 }
 
@@ -238,18 +256,19 @@ impl Profile {
 }
 
 fn checked_test(written: WrittenTest, before: &[Test]) -> Result<Test, Fault> {
-    let WrittenTest { id, title, origin, why, sound_for, words, small_files } = written;
+    let WrittenTest { id, title, origin, why, sound_for, words, small_files, requests } = written;
     if before.iter().any(|test| test.id == *id.get_ref()) {
         return Err((id.span(), format!("two tests have the id `{}`", id.get_ref())));
     }
-    let work = match (words, small_files) {
-        (Some(words), false) => {
+    let work = match (words, small_files, requests) {
+        (Some(words), false, None) => {
             let span = words.span();
             crate::line::check(words.get_ref()).map_err(|reason| (span, reason))?;
             Work::Line(words.into_inner())
         }
-        (None, true) => Work::SmallFiles,
-        _ => return Err((id.span(), "a test has either `words` or `small-files = true`".to_string())),
+        (None, true, None) => Work::SmallFiles,
+        (None, false, Some(requests)) => Work::Requests(checked_requests(&requests)?),
+        _ => return Err((id.span(), "a test has one of `words`, `small-files = true` and `requests`".to_string())),
     };
     let origin = match (&sound_for, origin) {
         (None, Some(origin)) => origin.into(),
@@ -263,6 +282,17 @@ fn checked_test(written: WrittenTest, before: &[Test]) -> Result<Test, Fault> {
     let sound_for = sound_for.map(Spanned::into_inner);
     Ok(Test { id: id.into_inner(), title, origin, why, sound_for, work })
 }
+
+/// Refuses requests that would ask for nothing, and more at once than a check may open.
+fn checked_requests(written: &Spanned<PlainRequests>) -> Result<PlainRequests, Fault> {
+    let PlainRequests { objects, object_bytes, connections, requests, .. } = *written.get_ref();
+    let is_one = objects > 0 && object_bytes > 0 && requests > 0 && (1..=CONNECTIONS_MAX).contains(&connections);
+    let text = || format!("requests need objects, bytes, requests and 1 to {CONNECTIONS_MAX} connections");
+    if is_one { Ok(*written.get_ref()) } else { Err((written.span(), text())) }
+}
+
+/// The most connections of requests that no job makes.
+const CONNECTIONS_MAX: u32 = 256;
 
 fn checked_gate(written: WrittenGate, source: &Source) -> Result<Gate, Fault> {
     let WrittenGate {
@@ -307,6 +337,10 @@ fn checked_requirement(written: WrittenRequirement, tests: &[Test], source: &Sou
     let metric = Metric::parse(written.metric.get_ref()).map_err(|reason| (written.metric.span(), reason))?;
     let (dimension, unit_size) =
         metric::unit(written.unit.get_ref()).map_err(|reason| (written.unit.span(), reason))?;
+    // A request that lists is about many objects.
+    let of_test = tests.iter().find(|test| test.id == *written.test.get_ref());
+    let objects_each = of_test.filter(|_| written.unit.get_ref() == metric::OBJECTS_PER_S);
+    let unit_size = unit_size / objects_each.map_or(1.0, |test| test.work.objects_each());
     if dimension != metric.dimension() {
         let text = format!(
             "{} is {}, and {} is {dimension}",

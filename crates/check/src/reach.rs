@@ -3,10 +3,13 @@
 use fsdyno_job::Job;
 use fsdyno_results::evidence::{Storage, StorageClass};
 
+/// What serves requests to an object store.
+pub(crate) const STORE: &str = "the store, with its caches";
+
 /// A phrase: what serves the I/Os of this job on this storage.
 pub(crate) fn of(job: &Job, storage: &Storage) -> String {
     if !job.submission.engine.has_paths() {
-        return "the store, with its caches".to_string();
+        return STORE.to_string();
     }
     let durability = &job.durability;
     let synced = durability.fsync_every > 0

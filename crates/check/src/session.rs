@@ -174,7 +174,7 @@ impl<'s, 'a> Session<'s, 'a> {
     /// Runs a test, and repeats it while a requirement is undecided and the cap allows it.
     fn run_test<'p>(&mut self, profile: &'p Profile, test: &'p Test, ground: Ground<'p>) -> Result<Trial<'p>, Problem> {
         let mut trial = Trial::planned(self.study_run, profile, test, ground, self.options.shortening)?;
-        if let (Ground::Objects(objects, _), Some((size, count))) = (ground, trial.objects_read()) {
+        if let (Ground::Objects(objects, ..), Some((size, count))) = (ground, trial.objects_read()) {
             let words = line::filling(objects, size, count);
             if let Outcome::Broken(why) = self.try_line(&words, "writes what is read", ground)? {
                 trial.give_up(format!("its objects could not be written: {why}"));

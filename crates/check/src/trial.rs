@@ -2,6 +2,7 @@
 
 use fsdyno_guide::Problem;
 use fsdyno_guide::nodes::ThisMachine;
+use fsdyno_guide::object_check::PlainRequests;
 use fsdyno_guide::smallfiles::{self, PhaseCounters};
 use fsdyno_guide::study::{StudyRun, planned_row};
 use fsdyno_guide::work_directory::{WorkDirectory, reason};
@@ -32,7 +33,7 @@ pub(crate) struct Trial<'p> {
     ground: Ground<'p>,
     /// The words that were run, for people.
     words: Vec<String>,
-    /// The line of the fio language; `None`: small files.
+    /// The line of the fio language; `None`: small files, or requests that no job makes.
     line: Option<Line>,
     /// Number of runs so far.
     pub(crate) rounds: u32,
@@ -63,6 +64,7 @@ impl<'p> Trial<'p> {
                 (line.words.clone(), Some(line), reach)
             }
             Work::SmallFiles => (test.work.words(), None, "as a program does it, caches included".to_string()),
+            Work::Requests(_) => (test.work.words(), None, reach::STORE.to_string()),
         };
         let (indices, problem) = (Vec::new(), None);
         let (rounds, cap_s, counters) = (0, 0.0, None);
@@ -84,10 +86,11 @@ impl<'p> Trial<'p> {
     /// # Errors
     /// When the files of the previous run cannot be removed.
     pub(crate) fn run_once(&mut self, study_run: &mut StudyRun<'_>) -> Result<(), Problem> {
-        match self.line.clone() {
+        match (self.line.clone(), &self.test.work) {
             _ if study_run.stopped() || self.problem.is_some() => {}
-            Some(line) => self.run_line(study_run, &line)?,
-            None => self.run_small_files(study_run)?,
+            (Some(line), _) => self.run_line(study_run, &line)?,
+            (None, Work::Requests(requests)) => self.make_requests(study_run, requests)?,
+            (None, _) => self.run_small_files(study_run)?,
         }
         self.rounds += 1;
         if study_run.stopped() && self.problem.is_none() {
@@ -147,9 +150,20 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
+    fn make_requests(&mut self, study_run: &mut StudyRun<'_>, requests: &PlainRequests) -> Result<(), Problem> {
+        let Ground::Objects(_, ask, _) = self.ground else { return Ok(()) };
+        let pattern = format!("{}/{}", self.profile.name, self.test.id);
+        let title = format!("{}: {}", self.profile.name, self.test.title);
+        let index = ask(study_run, requests, planned_row(0, &pattern, &title, self.rounds, Vec::new()))?;
+        self.indices.push(index);
+        let error = study_run.study.rows[index].first_error();
+        self.problem = error.map(|(_, error)| format!("the test failed: {}: {}", error.function, error.text));
+        Ok(())
+    }
+
     /// Number of runs that it makes in any case.
     pub(crate) fn rounds_planned(&self) -> u32 {
-        if self.line.is_some() { 1 } else { smallfiles::PASSES }
+        if self.test.work == Work::SmallFiles { smallfiles::PASSES } else { 1 }
     }
 
     /// Whether one more run would stay below the cap.
@@ -164,7 +178,7 @@ impl<'p> Trial<'p> {
     /// Whether small files need one more pass to show the variation between passes, even if the verdict is decided.
     pub(crate) fn wants_pass(&self, rows: &[Row]) -> bool {
         let spent_s: f64 = self.indices.iter().map(|index| measured_s(&rows[*index])).sum();
-        self.line.is_none() && self.problem.is_none() && smallfiles::may_repeat(spent_s, self.rounds)
+        self.test.work == Work::SmallFiles && self.problem.is_none() && smallfiles::may_repeat(spent_s, self.rounds)
     }
 
     /// The runs to judge.

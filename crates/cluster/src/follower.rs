@@ -16,7 +16,7 @@ use fsdyno_os::written;
 use fsdyno_run::{Bounds, Conditions, Control, Line, Observer, OtherRanks, SignalWatch, StopRule};
 
 use crate::agreement;
-use crate::link::{Link, directory_of, place, shares_files};
+use crate::link::{Link, directory_of, name_objects, place, shares_files};
 use crate::messages::{RankOrder, Round, Task};
 
 /// Runs the lines of the first rank until there are no more. `version`: for the records.
@@ -134,12 +134,15 @@ impl Observer for Silent {}
 /// # Errors
 /// A sentence, if this rank cannot run it. Errors of its jobs are in its record.
 fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Control>) -> Result<(), String> {
-    let RankOrder { words, mut answers, seed, directory, wears_out, .. } = order;
+    let RankOrder { words, mut answers, seed, directory, wears_out, own_objects, .. } = order;
     let Outcome::Run(request) = fsdyno_job::parse_command_line(&words, &mut answers) else {
         return Err("it reads the command line in another way".to_owned());
     };
     let mut line = Line { words, request: *request };
     link.name_files(&mut line.request.jobs);
+    if own_objects {
+        name_objects(&mut line.request.jobs, link.rank());
+    }
     let base = directory.as_deref().map(|base| make_own(&written::path(base), link.rank())).transpose()?;
     if let Some(base) = &base {
         place(&mut line.request.jobs, base.path(), &directory_of(base.path(), link.rank()));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fsdyno_guide::nodes::{PhaseContext, SHARED_FILE};
+use fsdyno_guide::nodes::{PhaseContext, SHARED_FILE, object_suffix};
 use fsdyno_guide::smallfiles::{NodeRole, Phase, PhaseResult, Suite};
 use fsdyno_guide::watch::Step;
 use fsdyno_guide::{Problem, Watcher};
@@ -50,6 +50,8 @@ pub struct Link {
     shift: AtomicBool,
     /// Whether the runs wear out.
     wears_out: AtomicBool,
+    /// Whether each rank has objects of its own.
+    own_objects: AtomicBool,
     /// The directory of the question that the present order belongs to.
     directory: Mutex<Option<PathBuf>>,
     /// When the first stage of the present order began, ns, and the stages so far.
@@ -102,6 +104,7 @@ impl Link {
             shared: AtomicBool::new(false),
             shift: AtomicBool::new(false),
             wears_out: AtomicBool::new(false),
+            own_objects: AtomicBool::new(false),
             directory: Mutex::new(None),
             spans: Mutex::default(),
             agreed: Mutex::new((0, Ok(Vec::new()))),
@@ -161,6 +164,11 @@ impl Link {
         self.wears_out.store(wears_out, Ordering::Relaxed);
     }
 
+    /// Sets whether the names of objects in the next runs end with the rank.
+    pub fn own_objects(&self, own: bool) {
+        self.own_objects.store(own, Ordering::Relaxed);
+    }
+
     /// The next line to run; `None`: there are no more.
     pub(crate) fn next_order(&self) -> Option<RankOrder> {
         let order = loop {
@@ -173,6 +181,7 @@ impl Link {
         self.order.store(order.number, Ordering::Relaxed);
         self.running.store(order.ranks, Ordering::Relaxed);
         self.shift.store(order.shift, Ordering::Relaxed);
+        self.own_objects.store(order.own_objects, Ordering::Relaxed);
         *lock(&self.partners) = order.partners.first().map_or(self.seat.partners, |(_, partners)| *partners);
         *lock(&self.directory) = order.directory.as_deref().map(fsdyno_os::written::path);
         *lock(&self.proof) = order.proof.clone();
@@ -301,9 +310,21 @@ impl Link {
         lock(&self.proof).clone_from(&proof);
         let (seed, task) = (run.seed, None);
         let wears_out = self.wears_out.load(Ordering::Relaxed);
-        let order =
-            RankOrder { number, ranks, words, answers, seed, shift, wears_out, partners, directory, task, proof };
-        self.say(&Message::RankOrder(Box::new(order)));
+        let own_objects = self.own_objects.load(Ordering::Relaxed);
+        self.say(&Message::RankOrder(Box::new(RankOrder {
+            number,
+            ranks,
+            words,
+            answers,
+            seed,
+            shift,
+            wears_out,
+            own_objects,
+            partners,
+            directory,
+            task,
+            proof,
+        })));
         Ok(())
     }
 
@@ -320,6 +341,7 @@ impl Link {
             seed: 0,
             shift: self.shift.load(Ordering::Relaxed),
             wears_out: false,
+            own_objects: false,
             partners: self.partners_among(ranks),
             directory: Some(fsdyno_job::bytes::shown(directory)),
             task: Some(task),
@@ -431,6 +453,10 @@ impl OtherRanks for Link {
                 }
                 Some(directory_of(base, lock(&self.partners).ranks[0]).join(below))
             }
+            None if self.own_objects.load(Ordering::Relaxed) => {
+                let name = path.to_str()?.strip_suffix(&object_suffix(self.rank))?;
+                Some(format!("{name}{}", object_suffix(lock(&self.partners).ranks[0])).into())
+            }
             None => {
                 let own = format!("{}.", self.seat.file_name);
                 let rest = path.file_name()?.to_str()?.strip_prefix(&own)?;
@@ -506,6 +532,13 @@ impl OtherRanks for Link {
 /// The directory of a rank below the question's, which is the first rank's own.
 pub(crate) fn directory_of(base: &Path, rank: u32) -> PathBuf {
     if rank == 0 { base.to_owned() } else { base.join(NodeRole::directory_of(rank)) }
+}
+
+/// Gives the objects of a question the names of this rank.
+pub(crate) fn name_objects(jobs: &mut [Job], rank: u32) {
+    for job in jobs.iter_mut().filter(|job| job.submission.engine.reaches_objects()) {
+        job.files.names.iter_mut().for_each(|name| name.push_str(&object_suffix(rank)));
+    }
 }
 
 /// Moves the jobs' files from below `base` to below `own`, except the one that all ranks share.

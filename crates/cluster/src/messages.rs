@@ -97,6 +97,8 @@ pub(crate) struct RankOrder {
     pub(crate) shift: bool,
     /// Whether each rank goes on after its runtime up to what the others have done.
     pub(crate) wears_out: bool,
+    /// Whether the names of objects end with the rank, so that each rank has its own.
+    pub(crate) own_objects: bool,
     /// The partners of the branch's ranks, if not all ranks run it; otherwise those of the seats apply.
     pub(crate) partners: Vec<(u32, Partners)>,
     /// The directory of a question; each rank but the first has a subdirectory.

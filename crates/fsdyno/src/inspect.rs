@@ -38,7 +38,7 @@ impl Inspect {
     }
 
     fn answer(&self) -> u8 {
-        if let Err(problem) = check_places("inspect", self.path.to_str().into_iter()) {
+        if let Err(problem) = check_places("inspect", 1, self.path.to_str().into_iter()) {
             return refused(&problem);
         }
         #[cfg(all(feature = "object", target_os = "linux"))]

@@ -14,13 +14,19 @@ use crate::{Problem, Watcher};
 /// The file of a question's directory that all nodes use together. Of all other names each node has its own.
 pub const SHARED_FILE: &str = "shared.dat";
 
+/// What a node adds to the names of a question's objects, so that each has its own; the first one adds nothing.
+pub fn object_suffix(rank: u32) -> String {
+    if rank == 0 { String::new() } else { format!("-r{rank}") }
+}
+
 /// Nodes that run the same line at the same time.
 pub trait Nodes {
     /// The number of nodes.
     fn count(&self) -> u32;
 
     /// Runs a line of jobs on the first `nodes` nodes and merges their records. For paths in the work directory each
-    /// node has its own subdirectory, the same one each time, but for [`SHARED_FILE`].
+    /// node has its own subdirectory, the same one each time, but for [`SHARED_FILE`]. Without a work directory the names of
+    /// objects end with [`object_suffix`].
     ///
     /// # Errors
     /// When the line cannot be run on a node; errors of its jobs are in the record.

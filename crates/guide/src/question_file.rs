@@ -48,6 +48,11 @@ impl FilledTarget<'_> {
         if self.work.is_some() { self.size_bytes } else { objects_of(block_bytes) * block_bytes }
     }
 
+    /// The part of each of this number of nodes, which use what is theirs at the same time.
+    pub(crate) fn among(self, nodes: u32) -> Self {
+        FilledTarget { requests_max: self.requests_max / u64::from(nodes.max(1)), ..self }
+    }
+
     /// The words for a number of requests in flight. Each connection to an object store carries one at a time.
     pub(crate) fn at_once(&self, depth: u32) -> String {
         let option = if self.work.is_some() { "iodepth" } else { "numjobs" };

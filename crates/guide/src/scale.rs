@@ -70,19 +70,33 @@ pub fn scale(
     let need = SpaceNeeds::bytes(size_bytes);
     let work = WorkDirectory::open(&place.path, options.expected.as_deref(), need, &study_run.control)?;
     let io_mode = crate::io_mode::of_place(&mut study_run, 0, RequestedIoMode::default())?;
-    announce(&mut study_run, options, groups.len() * options.nodes.list().len());
+    let files = match options.shared {
+        true => "All nodes use one file, each in a random order of its own or its own blocks,",
+        false => "Each node has a file of its own",
+    };
+    let at_once = counted(u64::from(options.iodepth), "request");
+    let steps = groups.len() * options.nodes.list().len();
+    announce(&mut study_run, options, steps, "the files are", &format!("{files} and {at_once} in flight"));
     let file = job_path(&work.file(if options.shared { SHARED_FILE } else { "scale.dat" }));
     let site = Site { io_mode: &io_mode, file: &file, work: &work };
     let filled = fill_files(&mut study_run, options, &groups, nodes, (site, size_bytes))?;
     if filled > 0 {
         check_blocks(&groups, filled)?;
-        take_steps(&mut study_run, options, &groups, nodes, (site, filled))?;
+        let engine = io_mode.words();
+        let target =
+            FilledTarget { engine: &engine, file: &file, size_bytes: filled, work: Some(&work), requests_max: 0 };
+        take_steps(&mut study_run, options, &groups, nodes, target)?;
     }
     study_run.remove_work_directory(work);
     if filled > 0 {
-        study_run.study.sentences = groups.iter().map(|group| knee::sentence(&study_run.study, group)).collect();
+        study_run.study.sentences = conclusions(&study_run.study, &groups);
     }
     Ok(study_run.finish())
+}
+
+/// A sentence for each kind of request: the number of nodes from which on the total does not grow.
+pub(crate) fn conclusions(study: &Study, groups: &[Requests]) -> Vec<String> {
+    groups.iter().map(|group| knee::sentence(study, group)).collect()
 }
 
 /// The files of the nodes.
@@ -94,7 +108,7 @@ struct Site<'a> {
 }
 
 /// Whether enough nodes were started; the problem has the command that starts enough. `like`: its other options.
-fn enough((place, steps): (&Place, &Steps), like: &str, started: u32) -> Result<(), Problem> {
+pub(crate) fn enough((place, steps): (&Place, &Steps), like: &str, started: u32) -> Result<(), Problem> {
     let most = steps.most();
     if most <= started {
         return Ok(());
@@ -107,25 +121,25 @@ fn enough((place, steps): (&Place, &Steps), like: &str, started: u32) -> Result<
     .about(&place.path))
 }
 
-/// Announces how long it takes, and how the steps are repeated.
-fn announce(study_run: &mut StudyRun<'_>, options: &ScaleOptions, steps: usize) {
+/// Announces how long it takes, and how the steps are repeated; `what`: that which is written before, `each_has`: what each
+/// node has.
+pub(crate) fn announce(
+    study_run: &mut StudyRun<'_>,
+    options: &ScaleOptions,
+    steps: usize,
+    what: &str,
+    each_has: &str,
+) {
     let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
     study_run.steps.1 = steps * turns as usize + 1;
     let each = number(f64::from(whole.split(turns).runtime_ms) / 1e3);
     let all = duration(whole.seconds(steps));
     let outline = format!(
-        "{}, each {turns} times for {each} s, alternating: up to {all} after the files are written",
+        "{}, each {turns} times for {each} s, alternating: up to {all} after {what} written",
         counted(steps as u64, "step")
     );
     study_run.watcher.outline(&outline);
-    let files = match options.shared {
-        true => "All nodes use one file, each in a random order of its own or its own blocks,",
-        false => "Each node has a file of its own",
-    };
-    let text = format!(
-        "each step ran {turns} times for {each} s, every second round in reverse order. {files} and {} in flight",
-        counted(u64::from(options.iodepth), "request")
-    );
+    let text = format!("each step ran {turns} times for {each} s, every second round in reverse order. {each_has}");
     study_run.note("turns", Severity::Info, text);
 }
 
@@ -162,16 +176,16 @@ fn fill_files(
     Ok(least)
 }
 
-fn take_steps(
+pub(crate) fn take_steps(
     study_run: &mut StudyRun<'_>,
     options: &ScaleOptions,
     groups: &[Requests],
     nodes: &mut dyn Nodes,
-    (site, size_bytes): (Site<'_>, u64),
+    target: FilledTarget<'_>,
 ) -> Result<(), Problem> {
     let turns = turns(options.runtime_s);
     let timing = Timing::of_runtime(options.runtime_s).split(turns);
-    let (steps, engine) = (options.nodes.list(), site.io_mode.words());
+    let steps = options.nodes.list();
     let stop_rule = if options.wear_out { StopRule::WearOut } else { StopRule::AsWritten };
     for group in groups {
         for round in 0..turns {
@@ -182,22 +196,15 @@ fn take_steps(
                 let count = steps[step];
                 let pattern = format!("{}-n{count}", group.pattern());
                 let title = format!("{}, {}", group.title(), counted(u64::from(count), "node"));
-                let filled = FilledTarget {
-                    engine: &engine,
-                    file: site.file,
-                    size_bytes,
-                    work: Some(site.work),
-                    requests_max: 0,
-                };
-                let mut command = group.line(&pattern, filled, timing, options.iodepth);
+                let mut command = group.line(&pattern, target.among(count), timing, options.iodepth);
                 if let Some(segments) = Segments::of(options, group) {
-                    command.extend(segments.words(count, size_bytes));
+                    command.extend(segments.words(count, target.size_bytes));
                 } else if options.shared {
                     // With fio's fixed seed all nodes would read the same offsets, and the server's memory would answer.
                     command.push("--randrepeat=0".to_owned());
                 }
                 let row = planned_row(0, &pattern, &title, round, command);
-                study_run.run_row_on(nodes, count, row, stop_rule, site.work)?;
+                study_run.run_row_in(nodes, count, row, stop_rule, target.work)?;
             }
         }
     }

@@ -57,11 +57,12 @@ pub fn is_object_store(place: &str) -> bool {
     ["s3://", "http://", "https://"].iter().any(|scheme| place.starts_with(scheme))
 }
 
-/// Refuses an object store where a question needs a directory; before anything is made.
+/// Refuses an object store where a question needs a directory, or cannot use it from this number of nodes; before anything
+/// is made.
 ///
 /// # Errors
 /// When one of the places is an object store, and the question cannot use that one.
-pub fn check_places<'p>(question: &str, mut places: impl Iterator<Item = &'p str>) -> Result<(), Problem> {
+pub fn check_places<'p>(question: &str, nodes: u32, mut places: impl Iterator<Item = &'p str>) -> Result<(), Problem> {
     let Some(place) = places.find(|place| is_object_store(place)) else { return Ok(()) };
     if !cfg!(all(feature = "object", target_os = "linux")) {
         return Err(Problem::new(format!("{place}: this program was built without object stores"))
@@ -72,8 +73,13 @@ pub fn check_places<'p>(question: &str, mut places: impl Iterator<Item = &'p str
             return Err(Problem::new(format!("{place}: the profiles of stores are about buckets, not about WebDAV"))
                 .with_next(format!("run `fsdyno measure {place}`")));
         }
-        "measure" | "check" | "compare" | "sweep" | "curve" | "attribute" | "inspect" | "clean" => return Ok(()),
-        "scale" => format!("run `fsdyno sweep {place}` on each node at the same time: each has connections of its own"),
+        "measure" | "compare" | "sweep" | "curve" if nodes > 1 => {
+            return Err(Problem::new(format!("{question} asks an object store from one node, and this run has {nodes}"))
+                .with_next(format!("run `fsdyno scale {place} --nodes 1,{nodes}`, or start one node")));
+        }
+        "measure" | "check" | "compare" | "sweep" | "curve" | "scale" | "attribute" | "inspect" | "clean" => {
+            return Ok(());
+        }
         "time" => format!("mount it, and name the mount; `fsdyno attribute {place} MOUNT` says what the mount adds"),
         _ => format!("run `fsdyno measure {place}`"),
     };

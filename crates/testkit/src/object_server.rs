@@ -50,6 +50,9 @@ pub enum ServerBehaviour {
     Nagle,
     /// Keeps what is written; the receive buffers of its connections are small.
     SmallWindow,
+    /// Keeps what is written, and the part of a body that has come where its connection ends, as folders of WebDAV do; it
+    /// waits this time, ms, before it takes a body.
+    KeepsParts(u64),
     /// Keeps what is written; this number of requests take 100 ms, all later ones 5 ms.
     WarmsUp(usize),
     /// Keeps what is written; it knows no ranges, no conditions and no pages.
@@ -265,7 +268,7 @@ impl Shared {
 
     fn converse(&self, connection: impl Duplex) -> std::io::Result<()> {
         let mut connection = BufReader::new(connection);
-        while let Some((head, body)) = take_request(&mut connection)? {
+        while let Some((head, body)) = self.take_request(&mut connection)? {
             locked(&self.heads).push(head.clone());
             if let Some(done) = self.is_held(&head) {
                 if done {
@@ -282,6 +285,22 @@ impl Shared {
             connection.get_mut().flush()?;
         }
         Ok(())
+    }
+
+    /// The next request; `None`: the client has gone.
+    fn take_request(&self, from: &mut impl BufRead) -> std::io::Result<Option<(String, Vec<u8>)>> {
+        let Some(head) = take_head(from)? else { return Ok(None) };
+        let length = field(&head, "content-length").and_then(|digits| digits.parse().ok()).unwrap_or(0);
+        if let (ServerBehaviour::KeepsParts(wait_ms), true) = (self.manner, length > 0) {
+            fsdyno_os::clock::sleep(Duration::from_millis(wait_ms));
+            let mut part = Vec::new();
+            // A connection that is reset ends as one that is closed.
+            let _ = from.take(length as u64).read_to_end(&mut part);
+            return Ok(Some((head, part)));
+        }
+        let mut body = vec![0; length];
+        from.read_exact(&mut body)?;
+        Ok(Some((head, body)))
     }
 
     /// Whether this request is held, and if so, whether it has its effect.
@@ -467,10 +486,15 @@ impl Shared {
     }
 }
 
-/// The field with the mark of these bytes.
+/// Bytes of an object that its mark is made of: without optimisation a mark of all bytes takes longer than all else.
+const MARKED_BYTES: usize = 4 << 10;
+
+/// The field with the mark of these bytes: of their first ones, and of their number.
 fn tag_of(body: &[u8]) -> String {
-    let sum = body
+    let first = &body[..body.len().min(MARKED_BYTES)];
+    let sum = first
         .iter()
+        .chain(&body.len().to_le_bytes())
         .fold(14_695_981_039_346_656_037_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(1_099_511_628_211));
     format!("ETag: \"{sum:x}\"\r\n")
 }
@@ -492,18 +516,15 @@ fn range(head: &str) -> Option<(usize, usize)> {
     Some((from.parse().ok()?, to.parse().ok()?))
 }
 
-/// The next request; `None`: the client has gone.
-fn take_request(from: &mut impl BufRead) -> std::io::Result<Option<(String, Vec<u8>)>> {
+/// The head of the next request; `None`: the client has gone.
+fn take_head(from: &mut impl BufRead) -> std::io::Result<Option<String>> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         if from.read_line(&mut head)? == 0 {
             return Ok(None);
         }
     }
-    let length = field(&head, "content-length").and_then(|digits| digits.parse().ok()).unwrap_or(0);
-    let mut body = vec![0; length];
-    from.read_exact(&mut body)?;
-    Ok(Some((head, body)))
+    Ok(Some(head))
 }
 
 fn write_answer(to: &mut impl Write, status: u16, body: &[u8], chunked: bool) -> std::io::Result<()> {

@@ -41,6 +41,8 @@ pub(super) enum Source {
     Cached,
     /// The same file with O_DIRECT.
     Direct,
+    /// Objects of a server in this process, by the engine http.
+    Server,
 }
 
 /// How a case is measured.
@@ -48,6 +50,8 @@ pub(super) enum Source {
 pub(super) enum Kind {
     /// Instructions per I/O by callgrind, as the slope between two numbers of I/Os.
     Instructions { words: &'static str, target: Target, recorded_fio: f64 },
+    /// The same for each request to a server of objects.
+    HttpInstructions { words: &'static str, target: Target },
     /// Instructions per I/O of a job that reads the cached file with these words, times those of the job without `more`.
     Option { words: &'static str, more: &'static str, target: Target },
     /// Heap blocks per I/O by dhat, as a slope.
@@ -88,6 +92,7 @@ impl Kind {
         matches!(
             self,
             Kind::Instructions { .. }
+                | Kind::HttpInstructions { .. }
                 | Kind::Option { .. }
                 | Kind::Depths
                 | Kind::Allocations { .. }
@@ -424,6 +429,60 @@ pub(super) const CASES: &[Case] = &[
             user: FREE,
             iops: times(0.97, 1.0),
         },
+    },
+    Case {
+        name: "http-get-4k",
+        title: "server in memory, http, GET of 4 KiB",
+        kind: Kind::Job {
+            source: Source::Server,
+            words: "--rw=randread",
+            cpu: Target { must: Bound::AtMost(20_000.0), aim: Bound::Times(2.0) },
+            user: FREE,
+            iops: FREE,
+        },
+    },
+    Case {
+        name: "http-put-4k",
+        title: "server in memory, http, PUT of 4 KiB",
+        kind: Kind::Job {
+            source: Source::Server,
+            words: "--rw=write",
+            cpu: times(2.0, 3.0),
+            user: FREE,
+            iops: FREE,
+        },
+    },
+    Case {
+        name: "http-get-1m",
+        title: "server in memory, http, GET of 1 MiB",
+        kind: Kind::Job {
+            source: Source::Server,
+            words: "--rw=randread --bs=1m",
+            cpu: times(1.0, 1.2),
+            user: FREE,
+            iops: FREE,
+        },
+    },
+    Case {
+        name: "http-put-1m",
+        title: "server in memory, http, PUT of 1 MiB",
+        kind: Kind::Job {
+            source: Source::Server,
+            words: "--rw=write --bs=1m",
+            cpu: times(1.0, 1.2),
+            user: FREE,
+            iops: FREE,
+        },
+    },
+    Case {
+        name: "instructions-http-get",
+        title: "server in memory, http, GET of 4 KiB",
+        kind: Kind::HttpInstructions { words: "--rw=randread", target: FREE },
+    },
+    Case {
+        name: "syscalls-http-get",
+        title: "server in memory, http, GET of 4 KiB",
+        kind: Kind::SystemCalls { source: Source::Server, words: "", target: at_most(2.05, 2.01) },
     },
     Case {
         name: "floor-cached-io_uring",

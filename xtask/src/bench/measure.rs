@@ -8,6 +8,7 @@ use super::counting::{self, Counter, split};
 use super::depths;
 use super::floor;
 use super::gaps;
+use super::http;
 use super::pairs::{self, Pairs, median};
 use super::small_files;
 use super::table::{self, Better, Line};
@@ -17,6 +18,7 @@ use super::tool::{self, JobCost, RunWrapper, Tool};
 const FILE_BYTES: usize = 256 << 20;
 
 /// The benchmark with its tools, its directory and its lengths.
+#[derive(Clone)]
 pub(super) struct Bench {
     pub(super) ours: Tool,
     pub(super) fio: Option<Tool>,
@@ -46,14 +48,26 @@ impl Bench {
             Kind::Instructions { words, target, recorded_fio } => {
                 self.instructions(words, *target, *recorded_fio).map(|line| vec![line])
             }
+            Kind::HttpInstructions { words, target } => {
+                let bench = self.beside(Source::Server);
+                let words = self.words(Source::Server, words);
+                words.and_then(|words| {
+                    let count = (Counter::Instructions, "instructions per request");
+                    bench.counted(count.0, count.1, &words, *target, (1000, 6000), true).map(|line| vec![line])
+                })
+            }
             Kind::Option { words, more, target } => self.option(words, more, *target).map(|line| vec![line]),
             Kind::Allocations { words, target } => {
                 let words = null_words(words);
                 self.counted(Counter::HeapBlocks, "heap blocks per I/O", &words, *target, (10_000, 110_000), true)
                     .map(|line| vec![line])
             }
-            Kind::SystemCalls { source, words, target } => self.system_calls(*source, words, *target),
-            Kind::Job { source, words, cpu, user, iops } => self.job(*source, words, [*cpu, *user, *iops]),
+            Kind::SystemCalls { source, words, target } => {
+                self.beside(*source).system_calls(*source, words, *target)
+            }
+            Kind::Job { source, words, cpu, user, iops } => {
+                self.beside(*source).job(*source, words, [*cpu, *user, *iops])
+            }
             Kind::Start => self.start().map(|line| vec![line]),
             Kind::SixteenJobs => self.sixteen_jobs().map(|line| vec![line]),
             Kind::Memory { words, target } => self.memory(words, *target).map(|line| vec![line]),
@@ -83,6 +97,12 @@ impl Bench {
             line.deterministic = deterministic;
         }
         lines
+    }
+
+    /// The benchmark of cases with this source: a fio that was built without its engine is left out.
+    fn beside(&self, source: Source) -> Bench {
+        let fio = self.fio.clone().filter(|fio| source != Source::Server || http::is_engine_of(fio));
+        Bench { fio, ..self.clone() }
     }
 
     fn instructions(&self, words: &str, target: Target, recorded_fio: f64) -> Result<Line, String> {
@@ -285,8 +305,10 @@ impl Bench {
 
     /// The words of a job on `source`.
     fn words(&self, source: Source, words: &str) -> Result<Vec<String>, String> {
-        if source == Source::Nothing {
-            return Ok(null_words(words));
+        match source {
+            Source::Nothing => return Ok(null_words(words)),
+            Source::Server => return http::words(words),
+            Source::Cached | Source::Direct => {}
         }
         let path = self.directory.join("data");
         if std::fs::metadata(&path).map_or(0, |data| data.len()) != FILE_BYTES as u64 {
@@ -357,6 +379,7 @@ fn single(measure: &str, fio: Option<f64>, ours: f64, target: Target) -> Line {
 fn failed_line(case: &Case, reason: String) -> Line {
     let target = match &case.kind {
         Kind::Instructions { target, .. }
+        | Kind::HttpInstructions { target, .. }
         | Kind::Option { target, .. }
         | Kind::Allocations { target, .. }
         | Kind::SystemCalls { target, .. }

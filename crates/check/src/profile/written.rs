@@ -1,6 +1,6 @@
 //! A profile in the form of its file.
 
-use fsdyno_guide::object_check::ObjectFunction;
+use fsdyno_guide::object_check::{ObjectFunction, PlainRequests};
 use fsdyno_results::{Confidence, RequirementKind, TestOrigin};
 use serde::Deserialize;
 use toml::Spanned;
@@ -57,6 +57,7 @@ pub(super) struct WrittenTest {
     pub(super) words: Option<Spanned<Vec<String>>>,
     #[serde(default)]
     pub(super) small_files: bool,
+    pub(super) requests: Option<Spanned<PlainRequests>>,
 }
 
 /// Sound variants say so with `sound-for`.

@@ -119,7 +119,8 @@ fn answer_boxed(shared: &Shared, asked: AskedQuestion, ask: Ask<'_>) -> ExitCode
     let AskedQuestion { question, places, command } = asked;
     ExitCode::from(supervisor::supervised(|| {
         let mut metrics = None;
-        if let Err(problem) = check_places(question.word(), places.iter().map(String::as_str)) {
+        let nodes = crate::nodes::other_ranks().map_or(1, |other_ranks| other_ranks.ranks());
+        if let Err(problem) = check_places(question.word(), nodes, places.iter().map(String::as_str)) {
             return refused(&problem);
         }
         try_answer(shared, command, &mut metrics, ask).unwrap_or_else(|problem| {

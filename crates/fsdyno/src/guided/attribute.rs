@@ -65,7 +65,7 @@ impl Attribute {
     }
 
     fn answer(self) -> Result<ExitCode, Problem> {
-        check_places("attribute", [&*self.server, &*self.client].into_iter())?;
+        check_places("attribute", 1, [&*self.server, &*self.client].into_iter())?;
         let store = opened(self.store.as_deref())?;
         let (server, client) = (store.find(&self.server)?, store.find(&self.client)?);
         let found = attribute(&server, &client)?;

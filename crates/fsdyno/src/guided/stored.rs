@@ -151,7 +151,7 @@ impl Clean {
         let bounds = control.bounds();
         let mut looks = FirstAccessGuard::new(control);
         let options = CleanOptions { only_look: self.dry_run, others: self.others, any_owner: self.any_owner, bounds };
-        check_places("clean", self.path.to_str().into_iter())?;
+        check_places("clean", 1, self.path.to_str().into_iter())?;
         let found = clean_place(&self.path, options, &mut looks)?;
         drop((looks, signals));
         let failed = found.left.iter().any(|left| matches!(left.outcome, Outcome::Failed(_)));

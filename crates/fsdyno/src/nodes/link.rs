@@ -80,6 +80,7 @@ impl Nodes for Ranks {
     ) -> Result<RunRecord, Problem> {
         let before = LINK.get().map(|link| {
             link.wear_out(conditions.stop_rule == StopRule::WearOut);
+            link.own_objects(conditions.work.is_none());
             (link, link.limit(nodes))
         });
         let record = run_line(words, conditions, step, watcher);

@@ -9,3 +9,4 @@ mod nfs;
 mod one_record;
 mod questions;
 mod same_storage;
+mod stores;

@@ -51,6 +51,32 @@ fn local_nfs_and_s3() {
     });
 }
 
+/// The example of docs/object-storage.md: a bucket, its mount and NFS, all behind the same link, and a disk.
+#[test]
+fn a_bucket_its_mount_nfs_and_a_disk() {
+    if !long_ones_are_wanted() {
+        return skip("takes minutes: set FSDYNO_LAB_LONG=1");
+    }
+    inside("case_c::a_bucket_its_mount_nfs_and_a_disk", "case-d --timeout=900", || {
+        let bench = Bench::with_link_mbit(1000);
+        let named = |name: &str, variable: &str| format!("{name}={}", word(&place(variable)));
+        let places = [named("mount", "LAB_S3"), named("nfs", "LAB_NFS"), named("local", "LAB_LOCAL")];
+        let mut words = vec!["compare", "bucket=s3://bench/lab"];
+        words.extend(places.iter().map(String::as_str));
+        words.extend(["--rounds=2", "--runtime=15"]);
+        let study = bench.ask(&words);
+        show(&text(&bench.run(&["show", "last"]).stdout));
+        for row in &study.rows {
+            let phase = row.phase.as_ref().expect("a phase");
+            assert!(phase.operations > 0 && phase.error.is_none(), "{}: {phase:?}", row.pattern);
+            if let (Some(bytes), true) = (phase.bytes, row.target < 3) {
+                let rate = bytes as f64 * 1e9 / phase.elapsed_ns as f64;
+                assert!(row.trust() == Trust::Invalid || rate < LINK_BYTES_PER_S, "{}: {rate} B/s", row.pattern);
+            }
+        }
+    });
+}
+
 /// Nothing is faster than its link without a finding, and durable writes equal the bytes on the wire.
 #[track_caller]
 pub(crate) fn is_honest(row: &Row, link_bytes_per_s: f64) {

@@ -49,6 +49,7 @@ const BLOCKS: &[(&str, &str, Tried)] = &[
     ("object-storage", "s3://bench/lab ", Otherwise("printed, not typed")),
     ("object-storage", "# A: the same bucket", Otherwise("faces: stores compares a bucket with a directory")),
     ("object-storage", "# A: connections, load", Otherwise("faces: stores asks these of a server of its own")),
+    ("object-storage", "# A: three machines", Otherwise("cluster: stores asks it with two ranks")),
     ("object-storage", "# A: what the mount adds", Otherwise("faces: stores asks it of a server and a directory")),
     ("object-storage", "                bucket  mount", Otherwise("printed, not typed")),
     ("object-storage", "{\"Version\"", Otherwise("a policy for the bucket, no command")),

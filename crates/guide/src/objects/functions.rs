@@ -6,6 +6,7 @@ use fsdyno_results::Severity;
 use fsdyno_text::quantity::{bytes, count};
 
 use super::keys::KeySet;
+use super::plain;
 use super::server::Store;
 use super::work::{Bucket, ObjectWork};
 use crate::Problem;
@@ -46,7 +47,8 @@ pub fn with_objects(
     );
     study_run.watcher.outline(&text);
     let set = |(name, block_bytes, count): (&str, u64, u64)| KeySet { name: name.to_owned(), block_bytes, count };
-    let keys = asked.sets.iter().map(|(size, count)| (NAME, *size, *count)).chain([TRIED]).map(set).collect();
+    let keys = asked.sets.iter().map(|(size, count)| (NAME, *size, *count)).chain([TRIED]).map(set);
+    let keys = keys.chain(plain::key_sets(asked)).collect();
     let (mut work, unseen) = ObjectWork::open(bucket, keys, asked.keeps)?;
     study_run.watcher.looked();
     if let Some(unseen) = unseen {
@@ -60,7 +62,8 @@ pub fn with_objects(
         (*function, examined)
     });
     let objects = CheckedObjects { answers: answers.collect(), engine, file: work.filename(NAME) };
-    let outcome = use_them(study_run, &objects);
+    let outcome =
+        use_them(study_run, &objects, &|study_run, requests, row| plain::run(study_run, &work, requests, row));
     work.close_in(study_run);
     outcome
 }

@@ -1,4 +1,4 @@
-//! `sweep` and `curve` of an object store: whole objects that are read and replaced over a number of connections.
+//! `sweep`, `curve` and `scale` of an object store: whole objects that are read and replaced over a number of connections.
 
 use fsdyno_results::{Question, Severity, Study, SweepPoint, test_name};
 use fsdyno_run::StopRule;
@@ -11,8 +11,10 @@ use super::work::{Bucket, ObjectWork};
 use crate::Problem;
 use crate::curve::{CurveOptions, depths, take_loads};
 use crate::io_mode::IoMode;
+use crate::nodes::{Nodes, ThisMachine, object_suffix};
 use crate::question_file::{FilledTarget, LEAST_REQUESTS, WRITERS, objects_of};
-use crate::requests::Requests;
+use crate::requests::{Requests, at_once};
+use crate::scale::ScaleOptions;
 use crate::study::{Caller, Place, StudyRun, planned_row};
 use crate::sweep::{SweepOptions, announce, groups, judge_points_whole, take_points, turns};
 
@@ -46,12 +48,12 @@ pub fn sweep(
     let (store, depths) = (Store::of(place, caller.control.bounds())?, options.depths.list());
     let points = groups.len() * depths.len();
     let runs = points as u64 * u64::from(turns(options.runtime_s));
-    let most = depths.iter().copied().max().unwrap_or(1);
-    let requests_max = requests_of_a_point(&groups, (runs, most), limits)?;
+    let load = Load { runs, connections: depths.iter().copied().max().unwrap_or(1), nodes: 1 };
+    let requests_max = requests_of_a_run(&groups, load, limits)?;
     let mut study_run = StudyRun::begin(Question::Sweep, std::slice::from_ref(place), caller);
-    let objects = Objects::open(&mut study_run, store, &groups, (requests_max, runs), limits.keeps)?;
+    let objects = Objects::open(&mut study_run, store, &groups, (requests_max, load), limits.keeps)?;
     announce(&mut study_run, options, points, "the objects are");
-    objects.use_them(study_run, &groups, &mut |study_run, site| {
+    objects.use_them(study_run, &groups, &mut ThisMachine, &mut |study_run, site, _| {
         take_points(study_run, options, &groups, site)?;
         judge_points_whole(&mut study_run.study);
         let mut sentences = crate::sweep::conclusions(&study_run.study, &groups);
@@ -75,12 +77,12 @@ pub fn curve(
     let (store, group) = (Store::of(place, caller.control.bounds())?, std::slice::from_ref(&requests));
     let looks = depths(options);
     let runs = (looks.len() + options.loads.len()) as u64;
-    let most = looks.iter().copied().max().unwrap_or(1);
-    let requests_max = requests_of_a_point(group, (runs, most), limits)?;
+    let load = Load { runs, connections: looks.iter().copied().max().unwrap_or(1), nodes: 1 };
+    let requests_max = requests_of_a_run(group, load, limits)?;
     let mut study_run = StudyRun::begin(Question::Curve, std::slice::from_ref(place), caller);
-    let objects = Objects::open(&mut study_run, store, group, (requests_max, runs), limits.keeps)?;
+    let objects = Objects::open(&mut study_run, store, group, (requests_max, load), limits.keeps)?;
     crate::curve::outline(&mut study_run, options, "the objects are");
-    objects.use_them(study_run, group, &mut |study_run, site| {
+    objects.use_them(study_run, group, &mut ThisMachine, &mut |study_run, site, _| {
         take_loads(study_run, options, &requests, site)?;
         let text = "each connection carries one request at a time; a request waits for its own connection, even where another \
                     one is idle";
@@ -88,6 +90,49 @@ pub fn curve(
         study_run.study.sentences = crate::curve::conclusions(&study_run.study, &requests);
         Ok(())
     })
+}
+
+/// Measures what different numbers of nodes get from one bucket. Each has connections and objects of its own; one of them
+/// writes the marker and deletes all.
+///
+/// # Errors
+/// When there are too few nodes, the bucket cannot be used, or the budget of all nodes is too small; nothing is left there
+/// then.
+pub fn scale(
+    place: &Place,
+    options: &ScaleOptions,
+    limits: ObjectLimits,
+    nodes: &mut dyn Nodes,
+    caller: Caller<'_>,
+) -> Result<Study, Problem> {
+    crate::scale::enough((place, &options.nodes), "", nodes.count())?;
+    let groups = groups(&options.accesses, &options.block_sizes)?;
+    let groups: Vec<Requests> = groups.into_iter().map(Requests::into_objects).collect::<Result<_, _>>()?;
+    let store = Store::of(place, caller.control.bounds())?;
+    let steps = groups.len() * options.nodes.list().len();
+    let runs = steps as u64 * u64::from(turns(options.runtime_s));
+    let load = Load { runs, connections: options.iodepth, nodes: options.nodes.most() };
+    let requests_max = requests_of_a_run(&groups, load, limits)?;
+    let mut study_run = StudyRun::begin(Question::Scale, std::slice::from_ref(place), caller);
+    let objects = Objects::open(&mut study_run, store, &groups, (requests_max, load), limits.keeps)?;
+    let each_has = format!("Each node has objects and {} of its own", at_once(true, options.iodepth));
+    crate::scale::announce(&mut study_run, options, steps, "the objects are", &each_has);
+    objects.use_them(study_run, &groups, nodes, &mut |study_run, site, nodes| {
+        crate::scale::take_steps(study_run, options, &groups, nodes, site)?;
+        study_run.study.sentences = crate::scale::conclusions(&study_run.study, &groups);
+        Ok(())
+    })
+}
+
+/// How much a question does at once.
+#[derive(Clone, Copy)]
+struct Load {
+    /// Number of runs, which share the budget.
+    runs: u64,
+    /// The most connections of a node.
+    connections: u32,
+    /// The most nodes.
+    nodes: u32,
 }
 
 /// The sizes of the requests, each once.
@@ -98,14 +143,15 @@ fn sizes(groups: &[Requests]) -> Vec<u64> {
     sizes
 }
 
-/// The most requests of each run of a point: the writing of the objects comes first, and all runs share the rest.
-fn requests_of_a_point(groups: &[Requests], (runs, most): (u64, u32), limits: ObjectLimits) -> Result<u64, Problem> {
-    if most > CONNECTIONS_MAX {
-        let text = format!("{} connections are too many", count(most.into()));
+/// The most requests of all nodes in each run: the writing of the objects comes first, and all runs share the rest.
+fn requests_of_a_run(groups: &[Requests], load: Load, limits: ObjectLimits) -> Result<u64, Problem> {
+    let Load { runs, connections, nodes } = load;
+    if connections > CONNECTIONS_MAX {
+        let text = format!("{} connections are too many", count(connections.into()));
         return Err(Problem::new(text).with_next(format!("use {CONNECTIONS_MAX} at most")));
     }
-    let writes: u64 = sizes(groups).into_iter().map(objects_of).sum();
-    let needed = writes + runs * u64::from(most) * LEAST_REQUESTS;
+    let writes = sizes(groups).into_iter().map(objects_of).sum::<u64>() * u64::from(nodes);
+    let needed = writes + runs * u64::from(connections) * u64::from(nodes) * LEAST_REQUESTS;
     if limits.requests_max < needed {
         let budget = count(limits.requests_max);
         let text = format!("a budget of {budget} requests is too small: the points need {}", count(needed));
@@ -121,21 +167,24 @@ struct Objects {
     engine: Vec<String>,
     file: String,
     requests_max: u64,
+    nodes: u32,
 }
 
 impl Objects {
-    /// Writes the marker; `requests_max`: the most requests of each of this number of runs.
+    /// Writes the marker; `requests_max`: the most requests of each run.
     fn open(
         study_run: &mut StudyRun<'_>,
         store: Store,
         groups: &[Requests],
-        (requests_max, runs): (u64, u64),
+        (requests_max, load): (u64, Load),
         keeps: bool,
     ) -> Result<Objects, Problem> {
         let mut engine = store.words();
         engine.push(IoMode::WHOLE_LATENCY.to_owned());
-        let set = |block_bytes| KeySet { name: NAME.to_owned(), block_bytes, count: objects_of(block_bytes) };
-        let keys: Vec<KeySet> = sizes(groups).into_iter().map(set).collect();
+        let name = |rank| format!("{NAME}{}", object_suffix(rank));
+        let set = |rank, block_bytes| KeySet { name: name(rank), block_bytes, count: objects_of(block_bytes) };
+        let of_rank = |rank| sizes(groups).into_iter().map(move |block_bytes| set(rank, block_bytes));
+        let keys: Vec<KeySet> = (0..load.nodes).flat_map(of_rank).collect();
         let (objects, written) =
             keys.iter().fold((0, 0), |sum, set| (sum.0 + set.count, sum.1 + set.count * set.block_bytes));
         study_run.watcher.looks(std::path::Path::new(&store.url));
@@ -143,8 +192,8 @@ impl Objects {
         let largest = keys.last().map_or(0, |set| set.block_bytes);
         let text = format!(
             "at most {} requests with {}; {} objects with {} are written first, and deleted at the end",
-            count(requests_max * runs + 2 * objects),
-            bytes(requests_max * runs * largest + written),
+            count(requests_max * load.runs + 2 * objects),
+            bytes(requests_max * load.runs * largest + written),
             count(objects),
             bytes(written)
         );
@@ -155,7 +204,7 @@ impl Objects {
             study_run.note("bucket-unseen", Severity::Info, unseen);
         }
         let file = work.filename(NAME);
-        Ok(Objects { work, engine, file, requests_max })
+        Ok(Objects { work, engine, file, requests_max, nodes: load.nodes })
     }
 
     /// Writes the objects, lets them be used, and deletes them.
@@ -163,7 +212,8 @@ impl Objects {
         self,
         mut study_run: StudyRun<'_>,
         groups: &[Requests],
-        take: &mut dyn FnMut(&mut StudyRun<'_>, FilledTarget<'_>) -> Result<(), Problem>,
+        nodes: &mut dyn Nodes,
+        take: &mut dyn FnMut(&mut StudyRun<'_>, FilledTarget<'_>, &mut dyn Nodes) -> Result<(), Problem>,
     ) -> Result<Study, Problem> {
         let site = FilledTarget {
             engine: &self.engine,
@@ -172,11 +222,12 @@ impl Objects {
             work: None,
             requests_max: self.requests_max,
         };
-        let outcome = self.fill(&mut study_run, groups, site).and_then(|is_filled| match is_filled {
-            true => take(&mut study_run, site),
+        let outcome = match self.fill(&mut study_run, groups, site, nodes) {
+            Ok(true) => take(&mut study_run, site, nodes),
             // Without objects nothing can be measured.
-            false => Ok(()),
-        });
+            Ok(false) => Ok(()),
+            Err(problem) => Err(problem),
+        };
         let (facts, asked) = (self.work.bucket.client.server.clone(), self.work.bucket.asked);
         self.work.close_in(&mut study_run);
         outcome?;
@@ -185,8 +236,14 @@ impl Objects {
         Ok(study_run.finish())
     }
 
-    /// Writes all objects; whether they are there.
-    fn fill(&self, study_run: &mut StudyRun<'_>, groups: &[Requests], site: FilledTarget<'_>) -> Result<bool, Problem> {
+    /// Writes all objects, each node its own; whether they are there.
+    fn fill(
+        &self,
+        study_run: &mut StudyRun<'_>,
+        groups: &[Requests],
+        site: FilledTarget<'_>,
+        nodes: &mut dyn Nodes,
+    ) -> Result<bool, Problem> {
         for (round, size) in (0..).zip(sizes(groups)) {
             let (objects, each) = (objects_of(size), objects_of(size) / WRITERS * size);
             let mut words = vec![format!("--name={}", test_name::FILL), format!("--filename={}", self.file)];
@@ -195,7 +252,7 @@ impl Objects {
             words.extend_from_slice(site.engine);
             let title = format!("writes {} of {}", counted(objects, "object"), bytes(size));
             let row = planned_row(0, test_name::FILL, &title, round, words);
-            let index = site.run(study_run, row, StopRule::AsWritten)?;
+            let index = study_run.run_row_in(nodes, self.nodes, row, StopRule::AsWritten, None)?;
             if study_run.stopped() || study_run.study.rows[index].first_error().is_some() {
                 return Ok(false);
             }
@@ -232,13 +289,19 @@ mod tests {
     #[test]
     fn no_point_can_exceed_its_part_of_the_budget() {
         let groups = ["4k", "8m"].map(|size| Requests::parse("get", size).unwrap());
-        let of =
-            |requests_max, most| requests_of_a_point(&groups, (20, most), ObjectLimits { requests_max, keeps: false });
+        let of_nodes = |nodes, requests_max, connections| {
+            let load = Load { runs: 20, connections, nodes };
+            requests_of_a_run(&groups, load, ObjectLimits { requests_max, keeps: false })
+        };
+        let of = |requests_max, connections| of_nodes(1, requests_max, connections);
         let writes = 256 + 16;
         assert_eq!(of(20_000 + writes, 64).unwrap(), (100 << 30) / 20 / (8 << 20));
         assert_eq!(of(11_000 + writes, 64).unwrap(), 550);
         let small = of(1000, 64).unwrap_err();
         assert!(small.next.is_some_and(|next| next.contains("--budget 10512")), "{}", small.what);
+        // All nodes have one budget; each writes its own objects.
+        assert_eq!(of_nodes(2, 11_000 + 2 * writes, 32).unwrap(), 550);
+        assert!(of_nodes(2, 11_000, 64).is_err());
         assert!(of(u64::MAX, 5000).unwrap_err().what.contains("5,000 connections are too many"));
     }
 }
