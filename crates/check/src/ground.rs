@@ -52,7 +52,9 @@ impl<'g> Ground<'g> {
             Ground::Directory(work) => {
                 line::prepare(words, work.directory(), &shared_file(work.directory()), shortening)
             }
-            Ground::Objects(objects, _, requests_max) => line::prepare_objects(words, objects, shortening, requests_max),
+            Ground::Objects(objects, _, requests_max) => {
+                line::prepare_objects(words, objects, shortening, requests_max)
+            }
         }
     }
 

@@ -123,13 +123,7 @@ pub(crate) fn enough((place, steps): (&Place, &Steps), like: &str, started: u32)
 
 /// Announces how long it takes, and how the steps are repeated; `what`: that which is written before, `each_has`: what each
 /// node has.
-pub(crate) fn announce(
-    study_run: &mut StudyRun<'_>,
-    options: &ScaleOptions,
-    steps: usize,
-    what: &str,
-    each_has: &str,
-) {
+pub(crate) fn announce(study_run: &mut StudyRun<'_>, options: &ScaleOptions, steps: usize, what: &str, each_has: &str) {
     let (whole, turns) = (Timing::of_runtime(options.runtime_s), turns(options.runtime_s));
     study_run.steps.1 = steps * turns as usize + 1;
     let each = number(f64::from(whole.split(turns).runtime_ms) / 1e3);

@@ -74,8 +74,10 @@ pub fn check_places<'p>(question: &str, nodes: u32, mut places: impl Iterator<It
                 .with_next(format!("run `fsdyno measure {place}`")));
         }
         "measure" | "compare" | "sweep" | "curve" if nodes > 1 => {
-            return Err(Problem::new(format!("{question} asks an object store from one node, and this run has {nodes}"))
-                .with_next(format!("run `fsdyno scale {place} --nodes 1,{nodes}`, or start one node")));
+            return Err(Problem::new(format!(
+                "{question} asks an object store from one node, and this run has {nodes}"
+            ))
+            .with_next(format!("run `fsdyno scale {place} --nodes 1,{nodes}`, or start one node")));
         }
         "measure" | "check" | "compare" | "sweep" | "curve" | "scale" | "attribute" | "inspect" | "clean" => {
             return Ok(());

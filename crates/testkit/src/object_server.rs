@@ -51,7 +51,7 @@ pub enum ServerBehaviour {
     /// Keeps what is written; the receive buffers of its connections are small.
     SmallWindow,
     /// Keeps what is written, and the part of a body that has come where its connection ends, as folders of WebDAV do; it
-    /// waits this time, ms, before it takes a body.
+    /// waits this time, ms, before it takes a body. The receive buffers of its connections are small.
     KeepsParts(u64),
     /// Keeps what is written; this number of requests take 100 ms, all later ones 5 ms.
     WarmsUp(usize),
@@ -148,7 +148,7 @@ impl ObjectServer {
 
     fn begin(at: &str, manner: ServerBehaviour, tls: Option<Arc<ServerConfig>>) -> ObjectServer {
         let listener = TcpListener::bind(at).expect("a port");
-        if manner == ServerBehaviour::SmallWindow {
+        if matches!(manner, ServerBehaviour::SmallWindow | ServerBehaviour::KeepsParts(_)) {
             // Its connections have the same.
             fsdyno_os::linux::sockets::set_receive_buffer_bytes(listener.as_fd(), 4 << 10).expect("a size");
         }

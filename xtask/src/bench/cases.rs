@@ -444,13 +444,7 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "http-put-4k",
         title: "server in memory, http, PUT of 4 KiB",
-        kind: Kind::Job {
-            source: Source::Server,
-            words: "--rw=write",
-            cpu: times(2.0, 3.0),
-            user: FREE,
-            iops: FREE,
-        },
+        kind: Kind::Job { source: Source::Server, words: "--rw=write", cpu: times(2.0, 3.0), user: FREE, iops: FREE },
     },
     Case {
         name: "http-get-1m",

@@ -62,9 +62,7 @@ impl Bench {
                 self.counted(Counter::HeapBlocks, "heap blocks per I/O", &words, *target, (10_000, 110_000), true)
                     .map(|line| vec![line])
             }
-            Kind::SystemCalls { source, words, target } => {
-                self.beside(*source).system_calls(*source, words, *target)
-            }
+            Kind::SystemCalls { source, words, target } => self.beside(*source).system_calls(*source, words, *target),
             Kind::Job { source, words, cpu, user, iops } => {
                 self.beside(*source).job(*source, words, [*cpu, *user, *iops])
             }

@@ -7,6 +7,9 @@ use testkit::{ObjectServer, Place, Running, ServerBehaviour, wait_until};
 
 const MOMENTS: usize = 50;
 
+/// Moments side by side, each with a server and a place of its own: a run mostly waits.
+const LANES: usize = 4;
+
 /// The least budget, so that the number of requests, and not the time, ends each test.
 const QUESTION: &str = "measure s3://bucket/pre --runtime 60 --connections 2 --budget 1664 --no-store";
 
@@ -41,14 +44,13 @@ const THEIRS: [&str; 3] =
 #[test]
 fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
     let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
-    THEIRS.iter().for_each(|path| server.keep(path, b"precious"));
     let count = |method: &str| server.heads().iter().filter(|head| head.starts_with(method)).count();
     Running::start(&mut command(&place, &server, QUESTION)).finish().good();
     let (all, deletes) = (server.requests(), count("DELETE "));
     assert!(all > 1000 && deletes > 100, "{all} requests, {deletes} of them DELETE");
     let mut moments = Moments::begin();
     let posts = count("POST ");
-    for moment in 0..MOMENTS {
+    let drawn = |moment: usize| {
         let drawn = moments.next() as usize;
         let (method, number) = match moment {
             0..8 => ("", moment + 1),
@@ -60,22 +62,50 @@ fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
             _ => ("", 1 + drawn % if moment.is_multiple_of(4) { all } else { all / 2 }),
         };
         let what = format!("killed at request {number} {method}(seed {:#x})", moments.seed);
-        server.hold(method, number, moments.next().is_multiple_of(2));
-        killed(&place, &server, QUESTION);
-        // The working process dies a moment after the one that was killed.
-        let clean = |words: &str| Running::start(&mut command(&place, &server, words)).finish();
-        wait_until(&what, || !clean("clean s3://bucket/pre --dry-run").stdout.contains("still uses it"));
-        // One that is killed itself leaves the rest to the next one.
-        if moment.is_multiple_of(3) {
-            server.hold("DELETE ", 1 + drawn % 7, moment.is_multiple_of(2));
-            killed(&place, &server, "clean s3://bucket/pre");
+        let kill = Kill { method, number, done: moments.next().is_multiple_of(2), what };
+        let of_clean = Kill { method: "DELETE ", number: 1 + drawn % 7, done: moment % 2 == 0, what: String::new() };
+        (kill, (moment % 3 == 0).then_some(of_clean))
+    };
+    let kills: Vec<(Kill, Option<Kill>)> = (0..MOMENTS).map(drawn).collect();
+    std::thread::scope(|scope| {
+        for lane in 0..LANES {
+            let kills = kills.iter().skip(lane).step_by(LANES);
+            scope.spawn(|| {
+                let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+                THEIRS.iter().for_each(|path| server.keep(path, b"precious"));
+                kills.for_each(|(kill, of_clean)| is_cleaned(&place, &server, kill, of_clean.as_ref()));
+            });
         }
-        let cleaned = clean("clean s3://bucket/pre").good();
-        assert!(!cleaned.stdout.contains("still uses it"), "{what}: {cleaned:?}");
-        assert_eq!(server.objects().into_keys().collect::<Vec<_>>(), THEIRS, "{what}");
-        assert_eq!(server.open_uploads(), 0, "{what}");
-        assert!(server.objects().values().all(|object| object == b"precious"), "{what}");
+    });
+}
+
+/// The request at which a command is killed.
+struct Kill {
+    method: &'static str,
+    number: usize,
+    /// Whether it has its effect.
+    done: bool,
+    what: String,
+}
+
+/// Kills the question, and perhaps what cleans behind it; then all is cleaned.
+fn is_cleaned(place: &Place, server: &ObjectServer, kill: &Kill, of_clean: Option<&Kill>) {
+    let what = &kill.what;
+    server.hold(kill.method, kill.number, kill.done);
+    killed(place, server, QUESTION);
+    // The working process dies a moment after the one that was killed.
+    let clean = |words: &str| Running::start(&mut command(place, server, words)).finish();
+    wait_until(what, || !clean("clean s3://bucket/pre --dry-run").stdout.contains("still uses it"));
+    // One that is killed itself leaves the rest to the next one.
+    if let Some(kill) = of_clean {
+        server.hold(kill.method, kill.number, kill.done);
+        killed(place, server, "clean s3://bucket/pre");
     }
+    let cleaned = clean("clean s3://bucket/pre").good();
+    assert!(!cleaned.stdout.contains("still uses it"), "{what}: {cleaned:?}");
+    assert_eq!(server.objects().into_keys().collect::<Vec<_>>(), THEIRS, "{what}");
+    assert_eq!(server.open_uploads(), 0, "{what}");
+    assert!(server.objects().values().all(|object| object == b"precious"), "{what}");
 }
 
 /// Keys that somebody else wrote into the folder of a run that was killed, more than a page has: they stay, and are named.

@@ -34,7 +34,12 @@ fn both_do_their_part(study: &Study) {
         assert_eq!(record.nodes.len(), nodes, "{}", row.pattern);
         let names = record.jobs.iter().flat_map(|job| &job.plan.files);
         let names: BTreeSet<&str> = names.filter_map(|name| name.rsplit('/').next()).collect();
-        assert_eq!(names, BTreeSet::from_iter(&["o", "o-r1"][..nodes]).into_iter().copied().collect(), "{}", row.pattern);
+        assert_eq!(
+            names,
+            BTreeSet::from_iter(&["o", "o-r1"][..nodes]).into_iter().copied().collect(),
+            "{}",
+            row.pattern
+        );
         let missing = record.jobs.iter().filter_map(|job| job.object.as_deref()).map(|object| object.missing.read);
         assert_eq!(missing.sum::<u64>(), 0, "{}", row.pattern);
     }
@@ -64,7 +69,8 @@ fn ranks_have_objects_of_their_own_and_one_budget() {
 #[test]
 fn questions_of_one_node_are_refused_and_nothing_is_written() {
     let (server, here) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
-    for words in ["measure s3://bucket", "sweep s3://bucket", "curve s3://bucket", "compare a=s3://bucket b=s3://other"] {
+    for words in ["measure s3://bucket", "sweep s3://bucket", "curve s3://bucket", "compare a=s3://bucket b=s3://other"]
+    {
         let Some(ran) = ask(&here, &server, 2, &format!("{words} --no-store")) else { return };
         assert_ne!(ran.status, Some(0), "{ran:?}");
         assert!(ran.stderr.contains("from one node, and this run has 2"), "{ran:?}");
