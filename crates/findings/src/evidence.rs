@@ -155,6 +155,11 @@ impl<'r> Stage<'r> {
         Stage { rows, workers, flow }
     }
 
+    /// Bytes per second of the rows, in the measured time.
+    pub(crate) fn bytes_per_s(&self) -> f64 {
+        self.rows.iter().map(Row::bytes_per_s).sum()
+    }
+
     /// The addition to a sentence whose figures are those of several rows together.
     pub(crate) fn shared_figures_note(&self) -> String {
         match &self.rows[..] {

@@ -205,8 +205,9 @@ pub(crate) fn of_node(record: &RunRecord, evidence: &Evidence<'_>) -> Result<Lim
 fn foreign_load<'r>(record: &'r RunRecord, evidence: &Evidence<'_>) -> Option<&'r str> {
     let here = |finding: &&Finding| evidence.concerns(finding.node.as_deref()) && finding.id == foreign_load::ID;
     let found = record.findings.iter().find(here)?;
-    let number = |name: &str| found.numbers.iter().find(|number| number.name == name).map(|number| number.value);
-    (number(foreign_load::FOREIGN)? > number(foreign_load::OWN)?).then_some(found.cause.as_str())
+    let foreign = found.numbers.iter().find(|number| number.name.starts_with(foreign_load::FOREIGN))?;
+    let own = found.numbers.iter().find(|number| number.name.ends_with(foreign_load::OWN))?;
+    (foreign.value > own.value).then_some(found.cause.as_str())
 }
 
 /// The limit that the job sets itself: a rate that it reached, or think time that filled its time. An error: the job

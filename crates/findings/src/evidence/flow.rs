@@ -74,8 +74,26 @@ pub(crate) struct Wire<'r> {
 impl<'r> Flow<'r> {
     pub(super) fn of(ledger: &'r Ledger, stage: u32, rows: &[Row<'r>]) -> Option<Flow<'r>> {
         let mut samples = ledger.samples.iter().filter(|sample| sample.stage == stage);
-        let begin = samples.next()?;
-        let end = samples.next_back()?;
+        let (begin, end) = (samples.next()?, samples.next_back()?);
+        Flow::between(ledger, (begin, end), rows)
+    }
+
+    /// The same without the ramp, from the first sample after it on; the whole where no sample separates them.
+    pub(crate) fn without_ramp(&self, ledger: &'r Ledger, rows: &[Row<'r>]) -> Option<Flow<'r>> {
+        let workers = rows.iter().flat_map(|row| &row.workers);
+        let measured_ms = self.begin.at_ms.saturating_add(workers.map(|worker| worker.plan.ramp_ms).max().unwrap_or(0));
+        let is_measured = |sample: &&LedgerSample| {
+            sample.stage == self.begin.stage && (measured_ms..self.end.at_ms).contains(&sample.at_ms)
+        };
+        let begin = ledger.samples.iter().find(is_measured).unwrap_or(self.begin);
+        Flow::between(ledger, (begin, self.end), rows)
+    }
+
+    fn between(
+        ledger: &'r Ledger,
+        (begin, end): (&'r LedgerSample, &'r LedgerSample),
+        rows: &[Row<'r>],
+    ) -> Option<Flow<'r>> {
         let class = rows.first()?.class();
         let one_class = rows.iter().all(|row| row.class() == class);
         let fuse = class == StorageClass::Fuse;

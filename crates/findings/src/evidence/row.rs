@@ -298,6 +298,11 @@ impl<'r> Row<'r> {
         runtime_ms.unwrap_or(0) as f64 + close_ns.unwrap_or(0) as f64 / 1e6
     }
 
+    /// Bytes per second, reads and writes, as in `done`.
+    pub(crate) fn bytes_per_s(&self) -> f64 {
+        self.done(Transfer::Read).bytes_per_s() + self.done(Transfer::Write).bytes_per_s()
+    }
+
     /// Number of reads, writes and trims, as in `done`.
     pub(crate) fn ios(&self) -> u64 {
         let of = |worker: &&JobRecord| Direction::ALL.map(|direction| worker.completed_ios(direction));

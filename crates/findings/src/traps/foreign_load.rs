@@ -20,7 +20,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     seen: "Bytes that the device read beyond those that this process requested. Bytes that the device wrote while the \
            run wrote nothing and laid out no file. Bytes that the disk below the file of a loop device moved beyond \
            what that device did, at every level. Bytes that the device moved while it was watched for a moment before \
-           the run. A caution from 10 % of the run's own bytes and 1 MiB/s on; during the run from 16 MiB on. \
+           the run. A caution from 10 % of the run's own rate and 1 MiB/s on; in its measured time from 16 MiB on. \
            Operations on names move few bytes themselves. For a phase it is a caution from 16 MiB/s before the first \
            pass on, or from 16 MiB read or 64 MiB written during its passes beyond all bytes that its operations can \
            have caused. For a timed command: from 16 MiB/s and 10 % of its own bytes in a tenth of a second before it, \
@@ -31,9 +31,10 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
     documented: "proc(5), /proc/PID/io; linux Documentation/admin-guide/iostats.rst",
 };
 
-/// The name of the figure: bytes that the device moved for others.
-pub(crate) const FOREIGN: &str = "foreign bytes";
-pub(crate) const OWN: &str = "bytes of the run";
+/// The beginning of the name of a figure: what the device moved for others. Older records have bytes instead of rates.
+pub(crate) const FOREIGN: &str = "foreign ";
+/// The end of the name of the run's own figure.
+pub(crate) const OWN: &str = " of the run";
 
 /// Foreign bytes divided by the run's own.
 const SHARE: f64 = 0.1;
@@ -50,28 +51,31 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let on_disk = evidence
         .flows()
         .filter(|(stage, _, _)| matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device)));
-    on_disk.filter_map(|(stage, row, flow)| during(stage, row, flow).or_else(|| before(evidence, row, flow))).collect()
+    let found = |(stage, row, flow): (&Stage<'_>, &Row<'_>, &Flow<'_>)| {
+        during(evidence, stage, row, flow).or_else(|| before(evidence, stage, row))
+    };
+    on_disk.filter_map(found).collect()
 }
 
-/// What the device did during the run beyond what was asked of it.
-fn during(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
-    let own = flow.application.bytes.sum();
-    let (name, foreign) = top(stage, flow)
+/// What the device did in the measured time beyond what was asked of it.
+fn during(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+    let flow = &flow.without_ramp(evidence.ledger()?, &stage.rows).filter(|flow| flow.seconds > 0.0)?;
+    let (name, bytes) = top(stage, flow)
         .into_iter()
         .chain(row.loops().into_iter().filter_map(|device| below(stage, flow, device)))
-        .max_by_key(|(_, foreign)| *foreign)?;
-    let too_much =
-        foreign >= BYTES_MIN && foreign as f64 >= own as f64 * SHARE && foreign as f64 >= RATE_MIN * flow.seconds;
+        .max_by_key(|(_, bytes)| *bytes)?;
+    let (foreign, own) = (bytes as f64 / flow.seconds, stage.bytes_per_s());
+    let too_much = bytes >= BYTES_MIN && foreign >= own * SHARE && foreign >= RATE_MIN;
     too_much.then(|| {
         let cause = format!(
             "{name} moved {} for others, besides this run's {}{}",
-            size(foreign),
-            size(own),
+            rate(foreign),
+            rate(own),
             stage.shared_figures_note()
         );
         Report::new(ID, Severity::Caution, row.name)
-            .bytes(FOREIGN, foreign)
-            .bytes(OWN, own)
+            .number("foreign rate", foreign, "B/s")
+            .number("rate of the run", own, "B/s")
             .says(cause, "find who else uses the device (iotop), and run again when it is idle")
     })
 }
@@ -136,11 +140,10 @@ pub(crate) fn of_command(row: &fsdyno_results::Row) -> Option<Finding> {
 }
 
 /// What others moved on the devices before the run.
-fn before(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn before(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     let foreign = evidence.ledger()?.machine.foreign_bytes_per_s.value()?;
-    let foreign = foreign.read + foreign.write;
-    let own = (flow.application.bytes.read as f64 + flow.application.bytes.write as f64) / flow.seconds;
-    if foreign < RATE_MIN || !own.is_finite() || foreign < own * SHARE {
+    let (foreign, own) = (foreign.read + foreign.write, stage.bytes_per_s());
+    if foreign < RATE_MIN || foreign < own * SHARE {
         return None;
     }
     let cause = format!(

@@ -270,7 +270,7 @@ fn others_at_every_level_are_named() {
         let busy = disk(direct_image, [4 * GIB, 2 * GIB]);
         assert_eq!(found(&busy), caution("foreign-load"));
         let cause = one(&busy, "foreign-load").cause;
-        assert!(cause.starts_with("sda below vda moved 2.0 GiB for others"), "{cause}");
+        assert!(cause.starts_with("sda below vda moved 215 MB/s for others"), "{cause}");
         assert_eq!(found(&disk(direct_image, [4 * GIB, 8 * MIB])), []);
     }
     assert_eq!(found(&disk(true, [9 * GIB, 0])), caution("foreign-load"));

@@ -53,7 +53,7 @@ const CROWD: [(&str, &str, &str); 12] = [
     ),
     (
         "foreign-load",
-        "vda moved # MiB for others, besides this run's 147 MiB",
+        "vda moved # MB/s for others, besides this run's 147 MB/s",
         "find who else uses the device (iotop), and run again when it is idle",
     ),
     (
