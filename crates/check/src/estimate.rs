@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use fsdyno_results::{Bound, DirectionRecord, JobRecord, Judge, Latency, PhaseRecord, Row, Verdict};
 use fsdyno_stats::{Interval, NoPercentileInterval, bootstrap_mean_interval, mean, median, percentile_interval};
-use fsdyno_text::quantity::number;
+use fsdyno_text::quantity::count as of_count;
 
 use crate::metric::{IoDirection, Metric, Phase, PhaseFigure, Span, Statistic};
 
@@ -270,7 +270,7 @@ fn first_byte_of(rows: &[&Row]) -> Latency {
 fn of_latency(latency: &Latency, statistic: Statistic, series: &[f64]) -> Result<Estimate, String> {
     let count = latency.moments.count;
     let mean_ns = latency.moments.mean().ok_or("no latency was measured")?;
-    let basis = format!("{} values", number(count as f64));
+    let basis = format!("{} values", of_count(count));
     let (value, spread) = match statistic {
         Statistic::Mean => (mean_ns, mean_spread(latency, mean_ns, series)),
         Statistic::Percentile(percent) => {
@@ -329,7 +329,7 @@ fn phase_elapsed(phases: &[&PhaseRecord]) -> Estimate {
         None => Spread::Unknown("too few operations give no interval".to_string()),
     };
     let medians = if phases.len() > 1 { format!(", the median of {} runs", phases.len()) } else { String::new() };
-    let basis = format!("{} operations{medians}", number(all.moments.count as f64));
+    let basis = format!("{} operations{medians}", of_count(all.moments.count));
     Estimate::of_one(value, spread, basis)
 }
 

@@ -2,7 +2,7 @@
 
 use fsdyno_results::{Bound, Judge, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
 use fsdyno_stats::Interval;
-use fsdyno_text::quantity::{number, published};
+use fsdyno_text::quantity::{count as of_count, number, published};
 
 use crate::estimate::{Estimate, RUNS_MIN, RatesOfThirds, Spread, estimate, measured_s};
 use crate::gate::Outcome;
@@ -239,7 +239,7 @@ impl<'a> ResolvedRequirement<'a> {
         } else if let Some(count) = found.scarce {
             let text =
                 "fewer than ten lie beyond this percentile, so that tables show no value: its possible range decides";
-            answer.caveats.push(format!("of {} values {text}", number(count as f64)));
+            answer.caveats.push(format!("of {} values {text}", of_count(count)));
         }
         if answer.verdict == Verdict::Pass && margin_percent < THIN_MARGIN_PERCENT {
             answer.caveats.push(format!("the margin is below {THIN_MARGIN_PERCENT} %"));

@@ -92,6 +92,7 @@ fn too_few_values_decide_nothing_but_a_certain_failure() {
     // One run, and the limit is less than twice the interval away.
     assert_eq!(of(100, 100).judge(Bound::AtMost, 10.1e6), Verdict::Inconclusive);
     assert_eq!(of(100, 100).judge(Bound::AtMost, 9e6), Verdict::Fail);
+    assert!(of(90, 90).basis.starts_with("90 values"), "a count is whole: {}", of(90, 90).basis);
 }
 
 #[test]
