@@ -55,6 +55,12 @@ impl Scale {
         if self.logarithmic { self.logarithmic_marks(wanted) } else { self.linear_marks(wanted) }
     }
 
+    /// Most of the round values that are at least this far from each other, px.
+    pub(in crate::sheet) fn marks_apart(&self, px: f64) -> Vec<f64> {
+        let is_apart = |marks: &Vec<f64>| marks.windows(2).all(|pair| self.at(pair[1]) - self.at(pair[0]) >= px);
+        (1..=5).rev().map(|wanted| self.marks(wanted)).find(is_apart).unwrap_or_default()
+    }
+
     fn linear_marks(&self, wanted: usize) -> Vec<f64> {
         let step = round_up((self.high - self.low) / wanted.max(1) as f64);
         let first = (self.low / step).ceil();
