@@ -346,7 +346,8 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsdyno_results::Interval;
+    use fsdyno_present::Headline;
+    use fsdyno_results::{Interval, Question};
     use fsdyno_stats::Scatter;
     use testkit::draw::numbers;
 
@@ -441,6 +442,60 @@ mod tests {
             let is_failed = words.contains("iops") || words.contains("p99");
             assert_eq!(document.contains("<failure"), is_failed, "{document}");
             assert_eq!(document.contains("<skipped"), words.contains("cpu"), "{document}");
+        }
+    }
+
+    /// For each question: what JUnit's document of a difference says stood before and after are the figures of the two
+    /// answers, of the rounds that count.
+    #[test]
+    fn junit_of_each_question_has_the_figures_of_its_answers() {
+        use fsdyno_text::quantity::{latency, number, rate_number};
+        use testkit::draw::{Draw, Test, TestWork};
+        for (question, pattern, does) in [
+            (Question::Measure, "rand-read", TestWork::Read),
+            (Question::SmallFiles, "create", TestWork::Phase),
+            (Question::Check, "randread", TestWork::Read),
+            (Question::Compare, "write", TestWork::Write),
+            (Question::Time, "tar", TestWork::Command),
+            (Question::Sweep, "randread-4k-qd4", TestWork::Read),
+            (Question::Curve, "randread-4k-load40", TestWork::Read),
+            (Question::Scale, "read-1m-n2", TestWork::Read),
+            (Question::Attribute, "read-1m", TestWork::Phase),
+        ] {
+            let mut compared = 0;
+            for mut draw in (1..=20).map(Draw::of) {
+                let [base, new] = [(); 2].map(|()| {
+                    let per_s = draw.one_of(&[3.0, 900.0, 120_000.0]);
+                    let test = Test { target: 0, pattern, does, depth: 4, block_bytes: 4096, rounds: 6, per_s };
+                    let run = Study::of_run(fsdyno_results::RunRecord::new("test", 1));
+                    Study { question, rows: draw.rounds(&test), ..run }
+                });
+                let found = changes(&base, &new, &[]);
+                let [before, after] = [&base, &new].map(|study| Headline::of(study).tests);
+                for change in &found {
+                    let words = format!("{pattern}.{} < -5%", change.measure.word());
+                    let condition = Condition::parse(&words, &found).unwrap();
+                    let (failures, unjudged) = (condition.failures(&found), condition.unjudged(&found));
+                    let case = condition.case((&words, "b", &new), &found, (&failures, unjudged));
+                    let document = junit("fsdyno diff", &[case]);
+                    for (tests, side) in [(&before, "before"), (&after, "after")] {
+                        let (test, time) = (&tests[0], |us: Option<f64>| us.map(|us| latency(us * 1e3)));
+                        let figure = match change.measure {
+                            Measure::Rate => test.mb_per_s.map(|mb| rate_number(mb * 1e6)),
+                            Measure::Iops => test.iops.map(number),
+                            Measure::P50 => time(test.latency_us.and_then(|found| found.p50)),
+                            Measure::P99 => time(test.latency_us.and_then(|found| found.p99)),
+                            Measure::Cpu => test.cpu_percent.map(number),
+                            Measure::Wall => time(test.wall_s.map(|wall_s| wall_s * 1e6)),
+                            Measure::WallAndSync => continue,
+                        };
+                        let figure = format!(" {} {side}", figure.unwrap());
+                        assert!(document.contains(&figure), "{question:?}, {words}: no{figure} in {document}");
+                        compared += 1;
+                    }
+                }
+            }
+            assert!(compared > 8, "{question:?}: {compared}");
         }
     }
 
