@@ -208,6 +208,13 @@ fn a_scale_of_one_node_is_answered_and_more_are_refused_with_a_line() {
     assert!(refused.stderr.contains("4 nodes are needed, and this run has 1 node"), "{}", refused.stderr);
     assert!(refused.stderr.contains("mpirun -n 4 --hostfile HOSTS fsdyno scale /"), "{}", refused.stderr);
     assert!(place.names("data").is_empty());
+    // More nodes would not help a place that is not there.
+    for words in [&["--nodes=1,4"][..], &["--like", "io500"]] {
+        let nowhere = place.run(&[&["scale", "nothere"], words].concat());
+        assert_eq!(nowhere.status, Some(2));
+        let stderr = &nowhere.stderr;
+        assert!(stderr.contains("/nothere does not exist") && !stderr.contains("mpirun"), "{stderr}");
+    }
     // A terminal and the sheet show it too.
     let shown = place.run(&["show", "last", "--store", "store"]).good().stdout;
     assert!(shown.contains("per node") && shown.contains("1m sequential read"), "{shown}");

@@ -13,7 +13,7 @@ use crate::question_file::{self, FilledTarget};
 use crate::requests::{Requests, Timing, duration};
 use crate::study::{Caller, Place, StudyRun, job_path, planned_row};
 use crate::sweep::{FILE_BYTES, FILL_S, check_blocks, groups, turns};
-use crate::work_directory::{SpaceNeeds, WorkDirectory};
+use crate::work_directory::{SpaceNeeds, WorkDirectory, check_path};
 use segments::Segments;
 
 mod io500;
@@ -113,6 +113,8 @@ pub(crate) fn enough((place, steps): (&Place, &Steps), like: &str, started: u32)
     if most <= started {
         return Ok(());
     }
+    // Whoever starts more nodes needs a place that is there.
+    check_path(&place.path)?;
     let running = counted(u64::from(started), "node");
     Err(Problem::new(format!("{most} nodes are needed, and this run has {running}")).with_next(format!(
         "start it on all of them, with a build for MPI: `mpirun -n {most} --hostfile HOSTS fsdyno scale {}{like} --nodes {steps}`",

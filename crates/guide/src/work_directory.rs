@@ -51,6 +51,14 @@ fn announce(stage: Stage, directory: &Path) {
 /// The first part of the directories' names.
 pub(crate) const PREFIX: &str = "fsdyno-work-";
 
+/// Whether a work directory can be below this path at all, by a look at it: it is a directory.
+///
+/// # Errors
+/// When it is not.
+pub fn check_path(path: &Path) -> Result<(), Problem> {
+    check_place(path, &fsdyno_probe::path_facts(path)).map_err(|problem| problem.about(path))
+}
+
 /// A work directory.
 #[derive(Debug)]
 pub struct WorkDirectory {

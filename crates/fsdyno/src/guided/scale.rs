@@ -118,6 +118,7 @@ fn like_io500(place: &Place, options: &Io500Options, caller: Caller<'_>) -> Resu
 /// A program without MPI has one node: it says how to start more, and does not contain the phases.
 #[cfg(not(feature = "mpi"))]
 fn like_io500(place: &Place, _: &Io500Options, _: Caller<'_>) -> Result<Study, Problem> {
+    fsdyno_guide::work_directory::check_path(&place.path)?;
     let what = "more nodes are needed for the phases of IO500, and this program was built without MPI";
     Err(Problem::new(what).with_next(format!(
         "start a build for MPI on all of them: `mpirun -n 10 --hostfile HOSTS fsdyno-openmpi scale {} --like io500`",
