@@ -27,7 +27,7 @@ pub use explanation::Explanation;
 pub use passes::Passes;
 pub use phases::{of_passes, of_phase_rows};
 pub use reached::{Reached, reached};
-pub use traps::too_short::{ID as TOO_SHORT, is_too_short};
+pub use traps::too_short::{ID as TOO_SHORT, IOS as OPERATIONS_MIN, is_too_short};
 pub use traps::{catalogue, explanation};
 
 use evidence::Evidence;
@@ -106,9 +106,11 @@ pub fn of_command(target: &Target, row: &Row) -> Vec<Finding> {
 /// The findings from comparing runs of timed commands, each with the index of its row.
 pub fn between_commands(study: &Study) -> Vec<(usize, Finding)> {
     let mut found = traps::work_differs::find(study);
-    for (first, row) in study.rows.iter().enumerate().filter(|(_, row)| row.tree.is_some()) {
+    // A run that failed has no figures.
+    let ran = || study.rows.iter().enumerate().filter(|(_, row)| row.tree.is_some() && row.first_error().is_none());
+    for (first, row) in ran() {
         let is_same = |(_, other): &(usize, &Row)| (other.target, &other.pattern) == (row.target, &row.pattern);
-        let runs: Vec<(usize, &Row)> = study.rows.iter().enumerate().filter(is_same).collect();
+        let runs: Vec<(usize, &Row)> = ran().filter(is_same).collect();
         if runs[0].0 != first {
             continue;
         }

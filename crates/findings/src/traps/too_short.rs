@@ -26,8 +26,8 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 
 /// Least I/O time, ms.
 const RUNTIME_MS: u64 = 1_000;
-/// Least number of I/Os.
-const IOS: u64 = 64;
+/// Least number of I/Os, or of operations in all passes of a phase.
+pub const IOS: u64 = 64;
 
 /// Whether a run of this time and number of I/Os is too short to judge.
 pub fn is_too_short(runtime_ms: u64, ios: u64) -> bool {

@@ -1,7 +1,7 @@
 //! T48: a timed command did not do the same everywhere.
 
 use fsdyno_results::evidence::StorageClass;
-use fsdyno_results::{Finding, Severity, Study, TreeRecord};
+use fsdyno_results::{Finding, Row, Severity, Study, TreeRecord};
 use fsdyno_stats::median;
 
 use crate::explanation::Explanation;
@@ -58,10 +58,13 @@ pub(crate) fn find(study: &Study) -> Vec<(usize, Finding)> {
     let mut found = Vec::new();
     for pattern in study.patterns() {
         let of_target = |target: usize, figure: &dyn Fn(&TreeRecord) -> Option<f64>| {
-            median(&study.repeats(target, pattern).filter_map(|row| figure(row.tree.as_ref()?)).collect::<Vec<_>>())
+            let runs = study.repeats(target, pattern).filter(|row| row.first_error().is_none());
+            median(&runs.filter_map(|row| figure(row.tree.as_ref()?)).collect::<Vec<_>>())
         };
         let Some(base) = of_target(0, &called) else { continue };
-        for (index, row) in study.rows.iter().enumerate().filter(|(_, row)| row.pattern == pattern) {
+        // A run that failed has no figures, and its error says why it did less.
+        let is_judged = |(_, row): &(usize, &Row)| row.pattern == pattern && row.first_error().is_none();
+        for (index, row) in study.rows.iter().enumerate().filter(is_judged) {
             let usual = |figure: &dyn Fn(&TreeRecord) -> Option<f64>| of_target(row.target, figure);
             let (Some(own), Some(calls)) = (row.tree.as_ref().and_then(called), usual(&called)) else { continue };
             let on_base =
@@ -91,7 +94,7 @@ pub(crate) fn find(study: &Study) -> Vec<(usize, Finding)> {
 
 #[cfg(test)]
 mod tests {
-    use fsdyno_results::{Question, ReadWrite, Row, RunRecord, Target};
+    use fsdyno_results::{Question, ReadWrite, RunRecord, Target};
 
     use super::*;
 

@@ -34,7 +34,7 @@ pub(crate) fn drawn(
 }
 
 /// Whether a round counts, decided independently.
-fn counts(row: &Row) -> bool {
+pub(crate) fn counts(row: &Row) -> bool {
     let ran = match (&row.phase, &row.run) {
         (Some(phase), _) => phase.operations > 0,
         (None, run) => run.iter().flat_map(|run| &run.jobs).any(|job| job.directions.iter().any(|(_, of)| of.ios > 0)),

@@ -14,5 +14,6 @@ mod odd;
 mod one_figure;
 mod page;
 mod quoted;
+mod quoted_phases;
 mod texts;
 mod winners;
