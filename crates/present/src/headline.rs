@@ -104,7 +104,7 @@ impl Headline {
             verdicts: verdict::of(study),
             standings,
             times,
-            trust: trust(&tests, &findings),
+            trust: trust(&tests.iter().filter(|test| test.is_whole).collect::<Vec<_>>(), &findings),
             limits: limited::of(study, LimitDetail::Evidence),
             time: study.time_use(),
             next: next::of(study, &tests, &findings),
@@ -206,7 +206,7 @@ impl TrustLine {
     }
 }
 
-fn trust(tests: &[TestFigures], findings: &[FindingGroup]) -> TrustLine {
+fn trust(tests: &[&TestFigures], findings: &[FindingGroup]) -> TrustLine {
     if tests.is_empty() {
         // Nothing was examined.
         return TrustLine {
@@ -249,7 +249,7 @@ fn trust(tests: &[TestFigures], findings: &[FindingGroup]) -> TrustLine {
 
 /// The aspects that could not be examined, with the number of tests that each concerns. Tests of which nothing at all
 /// was examined have a line of their own.
-fn not_visible(tests: &[TestFigures]) -> Vec<String> {
+fn not_visible(tests: &[&TestFigures]) -> Vec<String> {
     let of_aspect = |word: &'static str| {
         let looked_at = || tests.iter().filter(|test| !test.is_unexamined());
         let unseen = looked_at().filter(|test| test.not_visible.contains(&word)).count();

@@ -167,6 +167,8 @@ mod tests {
     fn a_phase_has_one_name_for_people() {
         for phase in [&WRITE, &READ].into_iter().chain(&METADATA) {
             assert_eq!(fsdyno_results::test_name::title_of_phase(phase.pattern), phase.title);
+            let whole = phase.part.map(|(part, _)| fsdyno_results::test_name::phase_of_part(part));
+            assert_eq!(whole, phase.part.map(|_| Some(phase.pattern)), "the part of {}", phase.pattern);
         }
     }
 }

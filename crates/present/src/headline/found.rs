@@ -169,7 +169,7 @@ impl<'a> Group<'a> {
 
 pub(super) fn all(grid: &Grid<'_>) -> Vec<FindingGroup> {
     let mut groups: Vec<Group<'_>> = Vec::new();
-    for (line, target, cell) in grid.tests() {
+    for (line, target, cell) in grid.whole_tests() {
         for finding in cell.findings() {
             let same = |group: &Group<'_>| {
                 (group.target, &group.first.id, group.first.severity) == (target, &finding.id, finding.severity)
@@ -211,7 +211,7 @@ fn finished(grid: &Grid<'_>, group: Group<'_>) -> FindingGroup {
         target_index: group.target,
         title: fsdyno_findings::explanation(id).map_or(id.as_str(), |explanation| explanation.title).to_owned(),
         tests: owned(&tests),
-        of_tests: grid.tests().filter(|(_, target, _)| *target == group.target).count(),
+        of_tests: grid.whole_tests().filter(|(_, target, _)| *target == group.target).count(),
         cases: cases.collect(),
         next: next.clone(),
     }

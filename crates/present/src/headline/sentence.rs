@@ -58,9 +58,10 @@ pub(super) fn first_of(sentences: &str) -> &str {
 
 /// Why there are no figures at all; `None`: there is one.
 fn nothing(tests: &[TestFigures]) -> Option<String> {
+    let tests: Vec<&TestFigures> = tests.iter().filter(|test| test.is_whole).collect();
     let errors: Option<Vec<&String>> = tests.iter().map(|test| test.error.as_ref()).collect();
     let error = errors?.first().copied()?;
-    Some(match tests {
+    Some(match &tests[..] {
         [only] if only.name == test_name::FILL => {
             format!("nothing was measured: the file could not be written: {error}")
         }
@@ -71,6 +72,7 @@ fn nothing(tests: &[TestFigures]) -> Option<String> {
 
 /// A sentence on the tests that failed, where others did not; `None`: none failed.
 fn failed_in_part(tests: &[TestFigures]) -> Option<String> {
+    let tests: Vec<&TestFigures> = tests.iter().filter(|test| test.is_whole).collect();
     let mut failed = tests.iter().filter_map(|test| Some((&test.name, test.error.as_ref()?)));
     let (name, error) = failed.next()?;
     let more = if failed.next().is_some() { ", the first of them," } else { "" };

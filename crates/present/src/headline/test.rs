@@ -55,6 +55,9 @@ pub struct TestFigures {
     /// Whether it is compared by requests per second (small requests, or operations), not by bytes.
     #[serde(skip)]
     pub(crate) by_requests: bool,
+    /// Whether it counts as a test of its own.
+    #[serde(skip)]
+    pub(super) is_whole: bool,
 }
 
 /// A latency, µs. A percentile with fewer than ten values beyond it is missing.
@@ -124,6 +127,7 @@ impl TestFigures {
             error: cell.error(),
             lanes: lanes(asked, cell),
             by_requests: cell.is_small() || line.is_phase(),
+            is_whole: line.is_whole(cell),
         }
     }
 

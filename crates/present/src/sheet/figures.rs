@@ -12,7 +12,7 @@ use super::table::{Table, TableRow};
 use super::{charts, findings};
 use crate::headline::{Headline, LatencyMicroseconds, TestFigures, TimeFigures, seconds};
 use crate::quantity::{duration, listed, number, percent, ratio, shortened, times_between};
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, Line, did_nothing};
 
 pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     if grid.lines.is_empty() {
@@ -135,10 +135,8 @@ fn status(cell: &TestRounds<'_>, target: usize, grid: &Grid<'_>, place: &Outline
     let all = cell.repeats.len().max(grid.rounds());
     let phases = || cell.repeats.iter().filter_map(|repeat| repeat.phase);
     let failures: u64 = phases().map(|phase| phase.failures).sum();
-    let did_nothing = phases().count() == cell.repeats.len()
-        && phases().all(|phase| phase.operations == 0 && phase.failures == 0 && phase.error.is_none());
     html! {
-        @if did_nothing { span.muted { "not run" } } @else { (badge(trust)) }
+        @if did_nothing(cell) { span.muted { "not run" } } @else { (badge(trust)) }
         @for reason in cell.reasons().iter().filter(|_| trust > Trust::Ok) {
             " " a.reason href=(format!("#{}", findings::anchor(place, target, reason))) { (shortened(reason, 32)) }
         }

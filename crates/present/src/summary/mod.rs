@@ -1,7 +1,7 @@
 //! Arranges a study as a grid: patterns as rows, targets as columns, the repeats in each cell. All presentations start
 //! from it, so that they agree.
 
-use fsdyno_results::{Lane, Metric, Question, Study, TestRounds, test_name};
+use fsdyno_results::{Lane, Metric, PhaseRecord, Question, Study, TestRounds, test_name};
 use fsdyno_stats::sort;
 
 /// The patterns of a comparison in reading order; others follow.
@@ -69,6 +69,11 @@ impl<'a> Grid<'a> {
         self.cells().filter(|(line, _, cell)| line.pattern != test_name::FILL || cell.error().is_some())
     }
 
+    /// Those that count as tests of their own.
+    pub(crate) fn whole_tests(&self) -> impl Iterator<Item = (&Line<'a>, usize, &TestRounds<'a>)> {
+        self.tests().filter(|(line, _, cell)| line.is_whole(cell))
+    }
+
     /// Whether this target is the reference run in memory, which nobody asked about.
     pub(crate) fn is_reference(&self, target: usize) -> bool {
         self.study.targets.get(target).is_some_and(|target| target.reference)
@@ -80,7 +85,18 @@ impl<'a> Grid<'a> {
     }
 }
 
+/// Whether it is a phase that did not run.
+pub(crate) fn did_nothing(cell: &TestRounds<'_>) -> bool {
+    let did = |phase: &PhaseRecord| phase.operations > 0 || phase.failures > 0 || phase.error.is_some();
+    cell.repeats.iter().all(|repeat| repeat.phase.is_some_and(|phase| !did(phase)))
+}
+
 impl Line<'_> {
+    /// Whether it is a test of its own: it ran, and is not a call that is timed as a part of another phase.
+    pub(crate) fn is_whole(&self, cell: &TestRounds<'_>) -> bool {
+        test_name::phase_of_part(&self.pattern).is_none() && !did_nothing(cell)
+    }
+
     /// The metric by which targets are compared; for lines that only write, of what became durable.
     pub(crate) fn headline(&self) -> Metric {
         let durable = |cell: &TestRounds<'_>| cell.value(Metric::Durable).is_some();

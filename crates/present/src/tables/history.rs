@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::changes::scatter;
 use super::measure::reach;
-use super::smallfiles::WITHIN;
 use super::table::{Form, Table};
 
 /// A test with the metric that represents it.
@@ -26,7 +25,7 @@ impl<'a> Test<'a> {
         let measured =
             |test: &&DigestTest| [Measure::Iops, Measure::Wall].iter().any(|measure| !test.values(*measure).is_empty());
         let test = studies.iter().filter_map(|study| study.test(target, pattern)).find(measured)?;
-        if test.is_phase && WITHIN.contains(&pattern) {
+        if test.is_phase && test_name::phase_of_part(pattern).is_some() {
             return None;
         }
         let first = |measure| test.values(measure).first().copied().unwrap_or_default();

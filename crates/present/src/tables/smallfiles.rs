@@ -1,5 +1,6 @@
 //! Shows the phases of `smallfiles` in a table.
 
+use fsdyno_results::test_name::phase_of_part;
 use fsdyno_results::{Lane, Metric, PhaseRecord, Study, TestRounds, Trust, Verdict, VerdictRow};
 use fsdyno_text::quantity::{count, latency, number};
 
@@ -17,7 +18,7 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
 /// All phases that ran, two beside each other where there is room: names, rates and 99th percentiles, or names and rates.
 pub(super) fn in_short(study: &Study, form: Form) -> String {
     let grid = Grid::of(study);
-    let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && !WITHIN.contains(&&*line.pattern);
+    let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && phase_of_part(&line.pattern).is_none();
     let (mut cells, trusts): (Vec<[String; 3]>, Vec<Trust>) = grid.lines.iter().filter(shown).filter_map(brief).unzip();
     // With few files there is no 99th percentile.
     let has_p99 = cells.iter().any(|[.., p99]| p99 != "-");
@@ -80,9 +81,6 @@ fn reasons(study: &Study, form: Form) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.iter().map(line).collect())
 }
 
-/// Calls that are timed as a part of another phase.
-pub(super) const WITHIN: [&str; 3] = ["write-close", "fsync-file-only", "fsync-directory-only"];
-
 /// The medians of the passes, and their spread.
 fn phases(grid: &Grid<'_>, form: Form) -> Option<String> {
     let several = grid.rounds() > 1;
@@ -90,7 +88,7 @@ fn phases(grid: &Grid<'_>, form: Form) -> Option<String> {
     let headers = [&["phase", "ops/s"], spread, &["p50", "p99", "failed", "<cache"]].concat();
     let mut table = Table::new(&headers);
     // The terminal leaves out the calls within other phases; the sheet, Markdown and CSV have them.
-    let within = |name: &str| matches!(form, Form::Text { .. }) && WITHIN.contains(&name);
+    let within = |name: &str| matches!(form, Form::Text { .. }) && phase_of_part(name).is_some();
     // The shell loops stand above: they have no latency.
     let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && !within(&line.pattern);
     for line in grid.lines.iter().filter(shown) {

@@ -35,6 +35,15 @@ pub fn title_of_phase(pattern: &str) -> &str {
     TITLES.iter().find(|(name, _)| *name == pattern).map_or(pattern, |(_, title)| *title)
 }
 
+/// Calls that are timed as a part of another phase, with that phase.
+const PARTS: [(&str, &str); 3] =
+    [("write-close", "write"), ("fsync-file-only", "fsync-file"), ("fsync-directory-only", "fsync-directory")];
+
+/// The phase of which this is a part; `None`: it is a test of its own.
+pub fn phase_of_part(pattern: &str) -> Option<&'static str> {
+    PARTS.iter().find(|(part, _)| *part == pattern).map(|(_, phase)| *phase)
+}
+
 /// A test of another tool, under that tool's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Familiar {

@@ -115,8 +115,8 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
                   files failed
     FAIL          1,001 files of 5 bytes: write: 176 s, at most 10 s
 
-    trust  invalid: 1 of 7 tests failed; 1 of 7 tests: stat calls that never left
-           the client; nothing was examined of 6 of 7 tests
+    trust  invalid: 1 of 5 tests failed; 1 of 5 tests: stat calls that never left
+           the client; nothing was examined of 4 of 5 tests
 
     next: run it cold
         fsdyno explain attribute-cache
@@ -152,7 +152,7 @@ fn the_same_in_markdown() {
     - **INCONCLUSIVE** 1,001 files of 5 bytes: write: 3.12 s, at most 10 s; 1 of 1,001 files failed
     - **FAIL** 1,001 files of 5 bytes: write: 176 s, at most 10 s
 
-    - **trust** invalid: 1 of 7 tests failed; 1 of 7 tests: stat calls that never left the client; nothing was examined of 6 of 7 tests
+    - **trust** invalid: 1 of 5 tests failed; 1 of 5 tests: stat calls that never left the client; nothing was examined of 4 of 5 tests
     - **next** run it cold: fsdyno explain attribute-cache
     - **next** charts and all details: fsdyno report fio-0 -o sheet.html
 
@@ -281,4 +281,27 @@ fn phases_on_a_screen() {
     study.rows[1].title = "rename in one dir".into();
     let narrow = shown(&study);
     assert_eq!((narrow.lines().count(), narrow.matches("p99").count()), (4, 0), "{narrow}");
+}
+
+/// The trust counts the phases that the screen shows: a part of one has its findings, and is no test of its own.
+#[test]
+fn a_part_of_a_phase_is_not_counted() {
+    let noisy = || Finding::new("too-noisy", Severity::Caution, "3 passes made between 1 and 9", "run again");
+    let mut study = study();
+    study.verdicts.clear();
+    study.rows = ["write", "write-close", "create"]
+        .map(|name| row(name, name, Some(done(1000, 100, &[10, 20], None))))
+        .into_iter()
+        .map(|row| Row { findings: if row.pattern == "create" { vec![] } else { vec![noisy()] }, ..row })
+        .collect();
+    let screen = crate::tables::screen(&study, 80);
+    assert!(screen.contains("1 of 2 tests: ") && !screen.contains("close"), "{screen}");
+    let found = crate::Headline::of(&study).findings;
+    assert_eq!((&found[0].tests[..], found[0].of_tests), (&["write".to_owned()][..], 2));
+    study.rows.iter_mut().for_each(|row| {
+        row.phase.as_mut().unwrap().error =
+            Some(JobError { code: 28, function: "write".into(), text: "No space left".into() })
+    });
+    study.rows[1].phase.as_mut().unwrap().error = None;
+    assert!(crate::tables::text(&study, 80).contains("nothing was measured: all 2 tests failed"));
 }
