@@ -1,7 +1,9 @@
 //! Replaces the advice of findings, which names options of fio's language, by advice that fits the question's own
 //! options.
 
-use fsdyno_results::{Finding, Question};
+use fsdyno_results::{Finding, Question, Row, Study};
+
+use crate::study::is_object_store;
 
 /// The advice for one kind of finding: the words, and the option that carries it out (`None`: words alone).
 struct Advice {
@@ -49,16 +51,53 @@ const ADVICE: [Advice; 22] = [
     advice("writes-in-memory", "take the rate until durable, which counts the sync at the end", None),
 ];
 
+/// Options that no question to an object store has.
+const NOT_OF_STORES: [&str; 3] = ["--size", "--engine", "--iodepth"];
+
 /// Replaces the advice of these findings by advice that the question's options can carry out.
-pub(crate) fn advise(findings: &mut [Finding], question: Question) {
+pub(crate) fn advise(findings: &mut [Finding], study: &Study) {
+    let on_objects = study.targets.iter().any(|target| is_object_store(&target.path));
     for finding in findings.iter_mut().filter(|finding| finding.next.contains("--")) {
-        finding.next = for_question(&finding.id, question);
+        finding.next = for_place(&finding.id, study.question, on_objects);
+    }
+}
+
+/// The same for the passes of a phase, which are too short where they have few files or objects, or little time.
+pub(crate) fn advise_passes(findings: &mut [Finding], study: &Study, rows: &[&Row]) {
+    advise(findings, study);
+    let is_short = |finding: &&mut Finding| finding.id == fsdyno_findings::TOO_SHORT;
+    for finding in findings.iter_mut().filter(is_short) {
+        let phases = || rows.iter().filter_map(|row| row.phase.as_ref());
+        let of_passes = phases().map(|phase| phase.operations).sum::<u64>().max(1);
+        let times = fsdyno_findings::OPERATIONS_MIN as f64 / of_passes as f64;
+        // No time ends the phase that writes the files.
+        let written = study.rows.iter().filter(|row| row.pattern == "write").filter_map(|row| row.phase.as_ref());
+        let files = written.map(|phase| phase.operations).max();
+        finding.next = match study.question.rounds_option() {
+            // The rounds of a comparison are even.
+            Some(option) => {
+                let rounds = (rows.len() as f64 * times).ceil() as u64;
+                format!("use more rounds ({option}={})", rounds.next_multiple_of(2))
+            }
+            None if study.question == Question::SmallFiles && phases().all(|phase| Some(phase.operations) < files) => {
+                let longest_s = phases().map(|phase| phase.elapsed_ns).max().unwrap_or(0) as f64 / 1e9;
+                format!("let it run for longer (--limit={})", (longest_s * times * 2.0).ceil().max(1.0))
+            }
+            None => continue,
+        };
     }
 }
 
 /// The advice for a kind of finding under a question; empty where there is none.
 pub fn for_question(id: &str, question: Question) -> String {
-    let has = |option: &str| option.split('=').next().is_some_and(|name| question.options().contains(&name));
+    for_place(id, question, false)
+}
+
+fn for_place(id: &str, question: Question, on_objects: bool) -> String {
+    let has = |option: &str| {
+        let name = option.split('=').next().unwrap_or_default();
+        question.options().contains(&name) && !(on_objects && NOT_OF_STORES.contains(&name))
+    };
     let mut of_kind = ADVICE.iter().filter(|advice| advice.id == id);
     let followed = of_kind.clone().find(|advice| advice.option.is_some_and(has));
     let Some(advice) = followed.or_else(|| of_kind.next_back()) else { return format!("fsdyno explain {id}") };
@@ -95,18 +134,47 @@ mod tests {
         ];
         let next = |found: &[Finding]| found.iter().map(|finding| finding.next.clone()).collect::<Vec<_>>();
         let mut of_check = found.clone();
-        advise(&mut found, Question::Measure);
+        let asked = |question, path: &str| {
+            let (name, storage) = ("a".to_owned(), fsdyno_results::evidence::Storage::default());
+            let target = fsdyno_results::Target { name, path: path.into(), storage, reference: false };
+            Study { question, targets: vec![target], ..Study::of_run(fsdyno_results::RunRecord::new("test", 1)) }
+        };
+        advise(&mut found, &asked(Question::Measure, "/data"));
         let rest = ["run again when the host is idle", "fsdyno explain a-new-one"];
         assert_eq!(next(&found), ["measure for longer (--runtime=60)", rest[0], rest[1]]);
         let depth = |question| for_question("depth-not-reached", question);
         assert!(depth(Question::Measure).ends_with("(--engine=io_uring)"), "{}", depth(Question::Measure));
         assert!(depth(Question::Sweep).ends_with("(--engine=io_uring)"), "{}", depth(Question::Sweep));
         assert!(depth(Question::Compare).ends_with("(--iodepth=8)"), "{}", depth(Question::Compare));
-        advise(&mut of_check, Question::Check);
+        advise(&mut of_check, &asked(Question::Check, "/data"));
         assert_eq!(
             next(&of_check),
             ["measure for longer, in a profile of your own (--show, --profiles)", rest[0], rest[1]]
         );
+        let store = asked(Question::Compare, "s3://bucket");
+        let mut found = vec![finding("fits-in-memory", "add --size=4g"), finding("too-short", "a longer --limit")];
+        advise(&mut found, &store);
+        let words = "use four times the data, and check whether the rate falls";
+        assert_eq!(next(&found), [words, "measure for longer (--runtime=60)"], "a store has no --size");
+        // Two passes of 16 objects: 64 operations need four.
+        let row = |operations| {
+            let elapsed_ns = 2_000_000_000;
+            let phase = fsdyno_results::PhaseRecord { operations, elapsed_ns, ..Default::default() };
+            Row { phase: Some(phase), ..Row::default() }
+        };
+        advise_passes(&mut found, &store, &[&row(16), &row(16)]);
+        assert_eq!(next(&found), [words, "use more rounds (--rounds=4)"]);
+        advise_passes(&mut found, &asked(Question::Measure, "s3://bucket"), &[&row(63)]);
+        assert_eq!(next(&found), [words, "use more rounds (--runs=2)"]);
+        // 16 files are few; of 200 files, the time of 2 s left 160 out.
+        let mut files = asked(Question::SmallFiles, "/data");
+        files.rows = vec![Row { pattern: "write".into(), ..row(16) }];
+        found[1].next = "use more files, or a longer --limit".into();
+        advise_passes(&mut found, &files, &[&row(16)]);
+        assert_eq!(next(&found)[1], "use more files, or a longer --limit (--files=1001)");
+        files.rows = vec![Row { pattern: "write".into(), ..row(200) }];
+        advise_passes(&mut found, &files, &[&row(40)]);
+        assert_eq!(next(&found)[1], "let it run for longer (--limit=7)");
     }
 
     #[test]

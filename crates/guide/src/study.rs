@@ -253,7 +253,7 @@ impl<'a> StudyRun<'a> {
         let found = fsdyno_findings::between_nodes(&record);
         record.findings.retain(|finding| !found.contains(finding));
         record.findings.splice(0..0, found);
-        crate::advice::advise(&mut record.findings, self.study.question);
+        crate::advice::advise(&mut record.findings, &self.study);
         row.findings.clone_from(&record.findings);
         row.run = Some(record);
         self.end_step(&step, row);

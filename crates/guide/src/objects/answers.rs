@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fsdyno_engine::ObjectTally;
 use fsdyno_job::Access;
-use fsdyno_results::{Finding, JobRecord, JobSetup, Node, PhaseRecord, Question, RunRecord};
+use fsdyno_results::{Finding, JobRecord, JobSetup, Node, PhaseRecord, RunRecord, Study};
 
 use crate::smallfiles::WholeFile;
 
@@ -16,7 +16,7 @@ pub(super) fn findings(
     tallies: &Tallies,
     record: &PhaseRecord,
     (act, object_bytes): (WholeFile, u64),
-    question: Question,
+    study: &Study,
 ) -> Vec<Finding> {
     let tallies = std::mem::take(&mut *tallies.lock().unwrap_or_else(PoisonError::into_inner));
     let workers = tallies.len().max(1) as u64;
@@ -39,6 +39,6 @@ pub(super) fn findings(
         run.jobs.push(job);
     }
     let mut found = fsdyno_findings::of_answers(&run);
-    crate::advice::advise(&mut found, question);
+    crate::advice::advise(&mut found, study);
     found
 }

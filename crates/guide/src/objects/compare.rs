@@ -108,7 +108,7 @@ pub(super) fn run_rounds(
         let step = study_run.begin_step(target, test.title);
         let done = sites[target].run(study_run, test, &step)?;
         row.findings = done.findings;
-        crate::advice::advise(&mut row.findings, study_run.study.question);
+        crate::advice::advise(&mut row.findings, &study_run.study);
         row.phase = Some(done.record);
         study_run.end_step(&step, row);
         sites[target].check()

@@ -131,7 +131,7 @@ pub(super) fn run(
         cache: None,
         conditions: Some(counters.since(&glance, outcome.waited_ns)),
     };
-    let findings = answers::findings(&tallies, &record, (WholeFile::Write, PART_BYTES), study_run.study.question);
+    let findings = answers::findings(&tallies, &record, (WholeFile::Write, PART_BYTES), &study_run.study);
     Ok(Uploaded { record, complete: outcome.part, findings })
 }
 

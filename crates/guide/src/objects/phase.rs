@@ -85,7 +85,7 @@ impl ObjectPhase<'_> {
         let record = outcome.record(pattern, pace.threads, moves_data.then_some(self.keys.block_bytes));
         let record = PhaseRecord { conditions: Some(conditions), ..record };
         sort::by(&mut outcome.done, Ord::cmp);
-        let findings = answers::findings(&tallies, &record, (act, self.keys.block_bytes), study_run.study.question);
+        let findings = answers::findings(&tallies, &record, (act, self.keys.block_bytes), &study_run.study);
         Ok(Ended { record, done: outcome.done, findings })
     }
 

@@ -1,6 +1,6 @@
 //! Makes the rows of the phases. Each phase runs on all nodes; one with a call that is timed by itself makes two rows.
 
-use fsdyno_results::{PhaseRecord, Row, Severity, Study};
+use fsdyno_results::{PhaseRecord, Row, Severity, Study, test_name};
 use fsdyno_text::quantity::count;
 
 use super::phases::{FileUse, Phase, READ, WRITE};
@@ -57,7 +57,7 @@ impl<'n> Rows<'n> {
             // All phases say the same about the nodes.
             notes.retain(|note| !study.notes.contains(note));
             study.notes.extend(notes);
-            crate::advice::advise(&mut done.findings, study.question);
+            crate::advice::advise(&mut done.findings, study);
             part = self.keep(&mut row, phase, done);
         }
         study_run.end_step(&step, row);
@@ -108,13 +108,14 @@ fn command(suite: &Suite, phase: &Phase) -> Vec<String> {
     }
 }
 
-/// Judges the passes of each phase together; each pass gets all findings.
+/// Judges the passes of each phase together; each pass gets all findings, and so does each pass of a part of it.
 pub fn judge_passes(study: &mut Study) {
     for pattern in study.patterns().into_iter().map(str::to_owned).collect::<Vec<_>>() {
         for target in 0..study.targets.len() {
-            let rows: Vec<&Row> = study.repeats(target, &pattern).collect();
+            let whole = test_name::phase_of_part(&pattern).unwrap_or(&pattern);
+            let rows: Vec<&Row> = study.repeats(target, whole).collect();
             let mut found = fsdyno_findings::of_phase_rows(study, &rows);
-            crate::advice::advise(&mut found, study.question);
+            crate::advice::advise_passes(&mut found, study, &rows);
             let passes = study.rows.iter_mut().filter(|row| row.target == target && row.pattern == pattern);
             passes.filter(|row| row.phase.is_some()).for_each(|row| row.findings.extend(found.iter().cloned()));
         }

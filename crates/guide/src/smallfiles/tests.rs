@@ -152,6 +152,11 @@ fn each_phase_does_what_its_name_says() {
     let parts: Vec<&str> =
         run.study_run.study.rows.iter().map(|row| row.pattern.as_str()).filter(|name| name.contains("only")).collect();
     assert_eq!(parts, ["fsync-file-only", "fsync-directory-only"]);
+    // 50 operations are few, and a part of a phase has the findings of the whole.
+    judge_passes(&mut run.study_run.study);
+    let findings = |name: &str| &run.study_run.study.rows.iter().find(|row| row.pattern == name).unwrap().findings;
+    assert_eq!(findings("fsync-file-only"), findings("fsync-file"));
+    assert!(findings("fsync-file").iter().any(|finding| finding.job.as_deref() == Some("fsync-file")));
 }
 
 #[test]
