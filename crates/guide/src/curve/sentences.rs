@@ -91,10 +91,10 @@ fn served_rate(loads: &[Load]) -> String {
     let Some(index) = loads[..behind].iter().rposition(|load| load.served == Served::Yes) else {
         return match loads.get(behind).filter(|_| loads[behind..].iter().any(|load| load.served == Served::Yes)) {
             Some(load) => format!(
-                "which rate it keeps cannot be told: {} % load was not served, and a heavier one was.",
+                "which rate it keeps cannot be told: it fell behind at {} % load, and kept up at a heavier one.",
                 load.percent
             ),
-            None => "which rate it keeps cannot be told: no load was clearly served.".to_string(),
+            None => without_a_served_load(loads),
         };
     };
     let p99 = |upto: usize| loads[upto].response.p99_ns.and(most(&loads[..=upto], |response| response.p99_ns));
@@ -115,6 +115,23 @@ fn served_rate(loads: &[Load]) -> String {
         .find(is_sooner)
         .map_or(String::new(), |upto| format!("; {} {}", number(loads[upto].achieved_per_s), within(upto)));
     format!("keeps {} {}{sooner}.", count_per_s(loads[index].achieved_per_s), within(index))
+}
+
+/// Says what was seen where no load is known to be served: that none kept up, or which did in a test too short to tell more.
+fn without_a_served_load(loads: &[Load]) -> String {
+    let mut kept_up = loads.iter().filter(|load| load.kept_up).map(|load| load.percent).peekable();
+    match &loads[0] {
+        _ if kept_up.peek().is_some() => format!(
+            "which rate it keeps cannot be told: it kept up at {} load, but the tests are too short or vary too much.",
+            percents(kept_up)
+        ),
+        lightest => format!(
+            "kept up at no valid load, not even at {} %: {} of the {} offered were served.",
+            lightest.percent,
+            number(lightest.achieved_per_s),
+            count_per_s(lightest.offered_per_s)
+        ),
+    }
 }
 
 /// Says at which load the response time leaves its floor.
@@ -166,7 +183,7 @@ fn saturation(loads: &[Load]) -> Option<String> {
                 number(load.achieved_per_s),
                 count_per_s(load.offered_per_s)
             ),
-            // The first sentence already says that no load was clearly served.
+            // The first sentence already says which loads kept up.
             None => String::new(),
         },
         Some(index) => {
@@ -304,7 +321,16 @@ mod tests {
     #[test]
     fn what_cannot_be_told_is_said() {
         let mut loads = [load(50, 20_000.0, 1, 1), load(100, 39_500.0, 1, 1), load(120, 40_000.0, 1, 1)];
-        assert_eq!(served_rate(&loads[2..]), "which rate it keeps cannot be told: no load was clearly served.");
+        assert_eq!(
+            served_rate(&loads[2..]),
+            "kept up at no valid load, not even at 120 %: 40,000 of the 48,000 IOPS offered were served."
+        );
+        loads[0].served = Served::CannotTell;
+        assert_eq!(
+            served_rate(&loads[..1]),
+            "which rate it keeps cannot be told: it kept up at 50 % load, but the tests are too short or vary too much."
+        );
+        loads[0].served = Served::Yes;
         assert_eq!(served_rate(&[]), "which rate it keeps cannot be told: no load was measured.");
         loads[0].response.p99_ns = None;
         assert_eq!(
@@ -424,6 +450,14 @@ mod tests {
                     told(&text)
                 );
             }
+        }
+        // What is said of the rows is what their column says.
+        if text.starts_with("kept up at no valid load") {
+            assert!(!loads.is_empty() && loads.iter().all(|load| !load.kept_up), "{}", told(&text));
+        }
+        if text.contains(" load, but the tests ") {
+            let kept_up = percents(loads.iter().filter(|load| load.kept_up).map(|load| load.percent));
+            assert!(text.contains(&format!(" it kept up at {kept_up} load, but ")), "{}", told(&text));
         }
         if let Some(text) = floor(loads) {
             for (part, pick) in [("the median ", 0), ("p99 ", 1)] {
