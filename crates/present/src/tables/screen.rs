@@ -1,7 +1,7 @@
 //! Fits the answer on one screen of 24 lines: the headline, its figures, trust, limits, next steps, and last how to see
 //! the rest.
 
-use fsdyno_results::{Question, Study, Verdict};
+use fsdyno_results::{Question, Severity, Study, Verdict};
 use fsdyno_stats::sort;
 use fsdyno_text::escape;
 
@@ -44,7 +44,10 @@ pub fn screen(study: &Study, columns: usize) -> String {
         places: lines_of(&heading_of_names(study, form)),
         sentence: first_lines(&sentence_of(&headline, study, form), SENTENCE_LINES, columns),
         figures: lines_of(&figures_in_short(&headline, study, form)),
-        limits: labelled(&headline, study, columns).chain(incomplete.map(Labelled::line)).collect(),
+        limits: labelled(&headline, study, columns)
+            .chain(incomplete.map(Labelled::line))
+            .chain(left_out(study, columns))
+            .collect(),
         joined_limits: joined_limits(study, form),
         steps: headline.steps(study).iter().take(STEPS).map(|step| lines_of(&form.step(step))).collect(),
         rest: lines_of(&form.step(&rest(study)).replacen("next: ", "", 1)),
@@ -83,6 +86,16 @@ fn labelled(headline: &Headline, study: &Study, columns: usize) -> impl Iterator
             _ => (of_first(most), of_first(1)),
         };
         Labelled { lines, short, about }
+    })
+}
+
+/// The tests that there was no time for: their figures are missing.
+fn left_out(study: &Study, columns: usize) -> impl Iterator<Item = Labelled> {
+    let notes = study.notes.iter().filter(|note| note.id == "tests-left-out" && note.severity > Severity::Info);
+    notes.map(move |note| {
+        let whole = Form::Text { columns }.paragraph(&format!("note: {}", note.text));
+        let of_first = |most| first_lines(&whole, most, columns);
+        Labelled { lines: of_first(LABELLED_LINES), short: of_first(1), about: LabelSubject::Other }
     })
 }
 

@@ -1,7 +1,7 @@
 //! Compares everything that the guided face prints, at 80 columns, with snapshots: each changed word is seen in review.
 
 use fsdyno_present::tables::{Changes, JudgementCommand, history, markdown, runs, screen, text};
-use fsdyno_results::{Digest, Question, Row, Study};
+use fsdyno_results::{Digest, Question, Row, Severity, Study};
 use insta::assert_snapshot;
 
 use crate::fixture;
@@ -57,6 +57,18 @@ fn each_answer_fits_a_screen_of_24_lines() {
             assert!(page.trim_end().ends_with(" --wide"), "it says where the rest is: {page}");
         }
     }
+}
+
+/// The figures of tests that did not run are missing on the screen, which says so.
+#[test]
+fn a_screen_says_which_tests_there_was_no_time_for() {
+    let mut study = measurement();
+    let text = "skipped, because all tests would take longer than 15 s here (slow syncs): write-latency, sync-latency";
+    study.notes =
+        [Severity::Caution, Severity::Info].map(|severity| fixture::note("tests-left-out", severity, text)).into();
+    let page = screen(&study, 80);
+    assert_eq!(page.matches("note: skipped, because all tests").count(), 1, "{page}");
+    assert!(page.lines().count() <= 22, "{page}");
 }
 
 #[test]
