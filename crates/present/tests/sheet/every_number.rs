@@ -520,6 +520,17 @@ fn the_sheet_of_a_command_says_all_of_it() {
     assert!(page.contains("as it ran in its directory") && !page.contains("fio sh"), "no line of fio");
 }
 
+/// Files and pipes get lines of 80 columns, charts and tables too; only a command to copy is longer, as it is never broken.
+#[test]
+fn the_whole_answer_has_lines_of_80_columns() {
+    for study in asked() {
+        let page = fsdyno_present::tables::text(&study, 80);
+        let is_long = |line: &&str| line.chars().count() > 80 && !line.starts_with("    fsdyno ");
+        let long: Vec<&str> = page.lines().filter(is_long).collect();
+        assert!(long.is_empty(), "{:?}: {long:#?}", study.question);
+    }
+}
+
 /// Words about a chart stand only where it is drawn.
 #[test]
 fn a_chart_that_cannot_be_drawn_has_no_words() {
