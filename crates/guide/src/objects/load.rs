@@ -170,6 +170,9 @@ struct Objects {
     nodes: u32,
 }
 
+/// What measures objects that were written.
+type Measurement<'one> = dyn FnMut(&mut StudyRun<'_>, FilledTarget<'_>, &mut dyn Nodes) -> Result<(), Problem> + 'one;
+
 impl Objects {
     /// Writes the marker; `requests_max`: the most requests of each run.
     fn open(
@@ -213,7 +216,7 @@ impl Objects {
         mut study_run: StudyRun<'_>,
         groups: &[Requests],
         nodes: &mut dyn Nodes,
-        take: &mut dyn FnMut(&mut StudyRun<'_>, FilledTarget<'_>, &mut dyn Nodes) -> Result<(), Problem>,
+        take: &mut Measurement<'_>,
     ) -> Result<Study, Problem> {
         let site = FilledTarget {
             engine: &self.engine,
