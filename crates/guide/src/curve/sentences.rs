@@ -414,25 +414,44 @@ mod tests {
         assert!(strange.is_empty(), "{strange:?} in {text}");
     }
 
+    /// The text, with the loads that it is about.
+    fn with_loads(text: &str, loads: &[Load]) -> String {
+        let figures: Vec<_> = loads
+            .iter()
+            .map(|load| (load.percent, load.achieved_per_s, load.response.p50_ns, load.response.p99_ns, load.served))
+            .collect();
+        format!("{text}\n{figures:?}")
+    }
+
+    /// The loads at which a latency is more than twice its lowest are those that the sentence names.
+    fn floor_holds(loads: &[Load]) {
+        let told = |text: &str| with_loads(text, loads);
+        let Some(text) = floor(loads) else { return };
+        for (part, pick) in [("the median ", 0), ("p99 ", 1)] {
+            let Some(rest) = text.split(part).nth(1).map(|rest| rest.split(';').next().unwrap()) else { continue };
+            let of = |load: &Load| if pick == 0 { Some(load.response.p50_ns) } else { load.response.p99_ns };
+            let known: Vec<(u32, f64)> =
+                loads.iter().filter_map(|load| Some((load.percent, of(load)? as f64))).collect();
+            let lowest = known.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
+            let away: Vec<u32> =
+                known.iter().filter(|(_, ns)| *ns > 2.0 * lowest).map(|(percent, _)| *percent).collect();
+            if rest.starts_with("stays within twice its") {
+                assert!(away.is_empty(), "{}", told(&text));
+            } else if let Some(from) = number_before(rest, "twice that from ") {
+                let on: Vec<u32> =
+                    known.iter().map(|known| known.0).filter(|percent| f64::from(*percent) >= from).collect();
+                assert_eq!(away, on, "{}", told(&text));
+            } else {
+                assert!(rest.contains(&format!("at {} (", percents(away.into_iter()))), "{}", told(&text));
+            }
+        }
+    }
+
     fn holds(loads: &[Load]) {
+        let told = |text: &str| with_loads(text, loads);
         let above = more_than_capacity(loads, 40_000.0);
         let all = [Some(served_rate(loads)), floor(loads), saturation(loads), above];
         all.into_iter().flatten().for_each(|text| explained(loads, &text));
-        let told = |text: &str| {
-            format!(
-                "{text}\n{:?}",
-                loads
-                    .iter()
-                    .map(|load| (
-                        load.percent,
-                        load.achieved_per_s,
-                        load.response.p50_ns,
-                        load.response.p99_ns,
-                        load.served
-                    ))
-                    .collect::<Vec<_>>()
-            )
-        };
         let text = served_rate(loads);
         if let Some(rate) = number_before(&text, "keeps ") {
             let at = loads
@@ -459,26 +478,7 @@ mod tests {
             let kept_up = percents(loads.iter().filter(|load| load.kept_up).map(|load| load.percent));
             assert!(text.contains(&format!(" it kept up at {kept_up} load, but ")), "{}", told(&text));
         }
-        if let Some(text) = floor(loads) {
-            for (part, pick) in [("the median ", 0), ("p99 ", 1)] {
-                let Some(rest) = text.split(part).nth(1).map(|rest| rest.split(';').next().unwrap()) else { continue };
-                let of = |load: &Load| if pick == 0 { Some(load.response.p50_ns) } else { load.response.p99_ns };
-                let known: Vec<(u32, f64)> =
-                    loads.iter().filter_map(|load| Some((load.percent, of(load)? as f64))).collect();
-                let lowest = known.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
-                let away: Vec<u32> =
-                    known.iter().filter(|(_, ns)| *ns > 2.0 * lowest).map(|(percent, _)| *percent).collect();
-                if rest.starts_with("stays within twice its") {
-                    assert!(away.is_empty(), "{}", told(&text));
-                } else if let Some(from) = number_before(rest, "twice that from ") {
-                    let on: Vec<u32> =
-                        known.iter().map(|known| known.0).filter(|percent| f64::from(*percent) >= from).collect();
-                    assert_eq!(away, on, "{}", told(&text));
-                } else {
-                    assert!(rest.contains(&format!("at {} (", percents(away.into_iter()))), "{}", told(&text));
-                }
-            }
-        }
+        floor_holds(loads);
         let Some(text) = saturation(loads) else { return };
         if let Some(at) = number_before(&text, "Even ") {
             let last = loads.last().unwrap();
