@@ -420,9 +420,10 @@ impl<'run, E: Engine> Drive<'run, E> {
         let outcome = between_passes.as_ref().map_or(Ok(0), |end_pass| end_pass(files));
         let synced = outcome.map_err(|failure| Box::new(Ended::Failed(failure)))?;
         let now_ns = self.now_ns();
-        if let Some(recording) = self.parts.governor.as_mut().and_then(Governor::recording) {
-            recording.note_end(synced, now_ns);
-            recording.note_files("open", now_ns);
+        if let Some(governor) = &mut self.parts.governor
+            && let Some(recording) = governor.recording()
+        {
+            recording.note_next_pass(synced, now_ns);
         }
         if now_ns >= self.parts.phase.next_ns { self.poll_events(now_ns) } else { Ok(()) }
     }

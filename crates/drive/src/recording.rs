@@ -66,6 +66,12 @@ impl Recording {
         self.note_files("close", now_ns);
     }
 
+    /// Writes the end of a pass, and that the files are open again.
+    pub(crate) fn note_next_pass(&mut self, synced: u32, now_ns: u64) {
+        self.note_end(synced, now_ns);
+        self.note_files("open", now_ns);
+    }
+
     /// Writes what is still in memory, and returns the file.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::generator::Refill;
 use crate::mix::Mix;
-use crate::op::{BLOCK_OPS, Block, Op, OpKind, UNNUMBERED};
+use crate::op::{BLOCK_OPS, Block, Op, OpKind, UNNUMBERED, kind_of};
 use crate::pacing::Deadlines;
 use crate::place::Placement;
 use crate::random::{Seeds, Slot};
@@ -90,15 +90,6 @@ impl Chooser {
         if let Chooser::Mixed(mix, ..) = self {
             mix.next_pass(repeats);
         }
-    }
-}
-
-/// The kind of request that transfers in this direction.
-pub(crate) fn kind_of(direction: Direction) -> OpKind {
-    match direction {
-        Direction::Read => OpKind::Read,
-        Direction::Write => OpKind::Write,
-        Direction::Trim => OpKind::Trim,
     }
 }
 

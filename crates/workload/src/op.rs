@@ -69,6 +69,15 @@ impl OpKind {
     }
 }
 
+/// The kind of request that transfers in this direction.
+pub(crate) fn kind_of(direction: Direction) -> OpKind {
+    match direction {
+        Direction::Read => OpKind::Read,
+        Direction::Write => OpKind::Write,
+        Direction::Trim => OpKind::Trim,
+    }
+}
+
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {

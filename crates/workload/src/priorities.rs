@@ -4,8 +4,7 @@ use std::iter::repeat_n;
 
 use fsdyno_job::{Direction, PerDirection, PriorityShare};
 
-use crate::general::kind_of;
-use crate::op::{Block, Op, OpKind};
+use crate::op::{Block, Op, OpKind, kind_of};
 
 /// Draws the priorities of requests, a block of them at a time.
 #[derive(Clone, Debug)]
