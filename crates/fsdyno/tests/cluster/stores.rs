@@ -1,6 +1,5 @@
 //! Tests that several ranks ask one bucket together: `scale s3://`.
 
-use std::collections::BTreeSet;
 use std::process::Command;
 
 use fsdyno_results::Study;
@@ -32,14 +31,6 @@ fn both_do_their_part(study: &Study) {
         assert!(row.first_error().is_none(), "{}: {:?}", row.pattern, row.first_error());
         let (record, nodes) = (run(row), if row.pattern.ends_with("-n1") { 1 } else { 2 });
         assert_eq!(record.nodes.len(), nodes, "{}", row.pattern);
-        let names = record.jobs.iter().flat_map(|job| &job.plan.files);
-        let names: BTreeSet<&str> = names.filter_map(|name| name.rsplit('/').next()).collect();
-        assert_eq!(
-            names,
-            BTreeSet::from_iter(&["o", "o-r1"][..nodes]).into_iter().copied().collect(),
-            "{}",
-            row.pattern
-        );
         let missing = record.jobs.iter().filter_map(|job| job.object.as_deref()).map(|object| object.missing.read);
         assert_eq!(missing.sum::<u64>(), 0, "{}", row.pattern);
     }
@@ -53,6 +44,9 @@ fn ranks_have_objects_of_their_own_and_one_budget() {
     server.keep("/bucket/pre/theirs", b"precious");
     let Some(ran) = ask(&here, &server, 2, &format!("{SCALE} --nodes 1,2 --requests get,put --json")) else { return };
     both_do_their_part(&ran.good().study());
+    let heads = server.heads();
+    let written = |name: &str| heads.iter().filter(|head| head.starts_with("PUT ") && head.contains(name)).count();
+    assert!(written("/o_") > 256 && written("/o-r1_") > 256, "{} and {}", written("/o_"), written("/o-r1_"));
     assert_eq!(server.objects().into_keys().collect::<Vec<_>>(), ["/bucket/pre/theirs"]);
     // 512 objects are written and deleted; all nodes share the rest.
     let before = server.requests();
@@ -86,7 +80,7 @@ fn questions_of_one_node_are_refused_and_nothing_is_written() {
 fn what_killed_ranks_leave_is_cleaned() {
     let (server, here) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
     server.keep("/bucket/pre/theirs", b"precious");
-    let words = format!("{SCALE} --nodes 2 --requests put --runtime 60");
+    let words = format!("{} --nodes 2 --requests put", SCALE.replace("--runtime 1", "--runtime 60"));
     let Some(mut started) = asking(&here, &server, 2, &words) else { return };
     let running = Running::start(&mut started);
     let workers: Vec<u32> = (0..2).map(|rank| agent_and_worker(running.id(), rank).1).collect();
