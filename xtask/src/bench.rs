@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it talks to a person at a terminal")]
 
+mod case;
 mod cases;
 mod command;
 mod counting;
@@ -24,7 +25,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::workspace::{folder, target_directory};
-use cases::{CASES, Kind};
+use case::Kind;
+use cases::CASES;
 use measure::Bench;
 use table::{Line, Row};
 use tool::Tool;

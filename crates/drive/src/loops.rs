@@ -5,6 +5,7 @@
 //! features of [`Governor`] (`GOVERNED`); each worker chooses once. Code that does not depend on the engine is in
 //! [`LoopParts`], and compiled once.
 
+mod end_of_waits;
 mod equipment;
 mod governor;
 mod holds;
@@ -13,6 +14,7 @@ mod pairs;
 mod queued;
 mod replacement;
 mod search;
+mod survival;
 mod synchronous;
 mod verify;
 
@@ -29,6 +31,7 @@ pub use equipment::{Equipment, Loop, Worker, drive};
 pub use governor::Governor;
 pub use holds::Holds;
 pub use search::DepthSearch;
+pub use survival::Survival;
 
 use crate::control::{Orders, Published, WorkerCell, WorkerState};
 use crate::intervals::IntervalMeter;
@@ -44,9 +47,6 @@ const UNTIMED: u64 = u64::MAX;
 
 /// Longest wait in the engine before orders are read again.
 const PATIENCE: std::time::Duration = std::time::Duration::from_millis(100);
-
-/// Largest number of survived errors of one worker that are listed.
-const LISTED_MAX: usize = 100;
 
 /// Requests that were still in flight when the worker gave them up. They are recorded whatever ended the job.
 #[derive(Clone, Debug)]
@@ -122,45 +122,6 @@ impl Failure {
     #[cold]
     fn of_engine(error: &fsdyno_engine::EngineError) -> Ended {
         Ended::Failed(Failure { code: error.code, function: error.call, op: None, detail: Some(error.to_string()) })
-    }
-}
-
-/// Which errors the job survives.
-#[derive(Clone, Debug)]
-pub struct Survival {
-    /// What the job asks for.
-    pub policy: fsdyno_job::ErrorPolicy,
-    /// `fill_device`: ENOSPC ends the job without error.
-    pub fill_device: bool,
-    /// Number of errors so far, and the first errno.
-    pub counted: fsdyno_results::SurvivedErrors,
-    /// `error_dump`: the first requests that failed.
-    pub listed: Vec<(Op, i32)>,
-    /// Number of further requests that failed and are not listed.
-    pub unlisted: u64,
-}
-
-impl Survival {
-    /// Nothing has failed yet.
-    pub fn new(policy: fsdyno_job::ErrorPolicy, fill_device: bool) -> Survival {
-        Survival { policy, fill_device, counted: Default::default(), listed: Vec::new(), unlisted: 0 }
-    }
-
-    /// Counts an error that the job may survive.
-    fn count(&mut self, code: i32) {
-        if self.counted.total == 0 {
-            self.counted.first = code;
-        }
-        self.counted.total += 1;
-    }
-
-    /// Lists a request whose error the job survives.
-    fn list(&mut self, op: &Op, code: i32) {
-        match self.listed.len() < LISTED_MAX {
-            _ if !self.policy.dump => {}
-            true => self.listed.push((*op, code)),
-            false => self.unlisted += 1,
-        }
     }
 }
 

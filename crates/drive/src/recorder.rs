@@ -3,90 +3,21 @@
 mod cells;
 mod classes;
 mod controls;
+mod distributed;
 mod lane;
 mod on_request;
 
-use fsdyno_job::{Direction, PerDirection};
-use fsdyno_results::{DirectionRecord, Histogram, Latency, Moments, Samples};
+use fsdyno_job::{Direction, IoPriority, PerDirection};
+use fsdyno_results::{DirectionRecord, Histogram, Latency, Samples};
 
 use fsdyno_workload::Op;
 
 use cells::Cells;
 pub(crate) use classes::{CLASSES, class_of};
+pub use distributed::Distributed;
+use distributed::{Sums, merged};
 use lane::{Lane, RateSample};
-use on_request::{OnRequest, merged};
-
-/// Running sums of one latency, ns. The caller counts, because several sums of a lane share one count.
-#[derive(Clone, Debug)]
-struct Sums {
-    min: u64,
-    max: u64,
-    sum: u64,
-    sum_of_squares: u128,
-}
-
-impl Sums {
-    const EMPTY: Sums = Sums { min: u64::MAX, max: 0, sum: 0, sum_of_squares: 0 };
-
-    #[inline]
-    fn add(&mut self, value: u64) {
-        // Branches, not `min` and `max`: extremes hardly ever change, and a predicted branch stores nothing.
-        if value < self.min {
-            self.min = value;
-        }
-        if value > self.max {
-            self.max = value;
-        }
-        // 584 years of summed latency fit.
-        self.sum += value;
-        self.sum_of_squares += u128::from(value) * u128::from(value);
-    }
-
-    fn moments(&self, count: u64) -> Moments {
-        if count == 0 {
-            return Moments::default();
-        }
-        Moments { count, min: self.min, max: self.max, sum: u128::from(self.sum), sum_of_squares: self.sum_of_squares }
-    }
-}
-
-/// A latency with its distribution.
-#[derive(Clone, Debug)]
-pub struct Distributed {
-    count: u64,
-    sums: Sums,
-    cells: Cells,
-}
-
-impl Default for Distributed {
-    fn default() -> Distributed {
-        Distributed { count: 0, sums: Sums::EMPTY, cells: Cells::new() }
-    }
-}
-
-impl Distributed {
-    /// Adds one latency.
-    #[inline]
-    pub fn add(&mut self, latency_ns: u64) {
-        self.count += 1;
-        self.sums.add(latency_ns);
-        self.cells.add(latency_ns);
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.count = 0;
-        self.sums = Sums::EMPTY;
-        self.cells.clear();
-    }
-
-    /// The latency as the record holds it.
-    pub fn latency(&self) -> Latency {
-        Latency {
-            moments: self.sums.moments(self.count),
-            histogram: Some(Histogram::from_counts(self.cells.buckets())),
-        }
-    }
-}
+use on_request::OnRequest;
 
 /// Which figures a worker keeps of each I/O.
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,7 +76,11 @@ impl Recorder {
             clat: used.then(Distributed::default),
             lat: Sums::EMPTY,
             slat: Sums::EMPTY,
-            on_request: if used && kept.submission { OnRequest::new(kept) } else { None },
+            on_request: if used && kept.submission {
+                OnRequest::new(kept.lat_distribution, kept.slat_distribution)
+            } else {
+                None
+            },
             response: (used && kept.response).then(Distributed::default),
             bandwidth: RateSample::default(),
             iops: RateSample::default(),
@@ -161,6 +96,15 @@ impl Recorder {
             replaced_at: 0,
             submit_sizes: [0; 7],
             complete_sizes: [0; 7],
+        }
+    }
+
+    /// Keeps latencies by priority, too.
+    pub fn split_by(&mut self, priorities: PerDirection<Vec<IoPriority>>) {
+        for (lane, list) in self.lanes.iter_mut().zip(priorities.into_values()) {
+            if lane.clat.is_some() && !list.is_empty() {
+                lane.on_request.get_or_insert_default().split_by(list);
+            }
         }
     }
 
@@ -538,6 +482,36 @@ mod tests {
         assert_eq!(kept(true, true), [of(100), of(1000), of(1100)]);
         assert_eq!(kept(true, false), [None, of(1000), of(1100)]);
         assert_eq!(kept(false, false), [None, of(1000), None]);
+    }
+
+    /// Three requests of the thread's priority and one of another: each is counted once under its own, and all in the total.
+    #[test]
+    fn latencies_of_a_priority_stand_apart_and_are_in_the_total() {
+        let urgent = IoPriority { class: 1, level: 2, hint: 0 };
+        for total in [false, true] {
+            let kept = RecorderOptions { submission: true, lat_distribution: total, ..RecorderOptions::default() };
+            let reads = PerDirection { read: true, ..PerDirection::default() };
+            let mut recorder = Recorder::new(reads, kept, 1);
+            recorder.split_by(PerDirection { read: vec![IoPriority::default(), urgent], ..PerDirection::default() });
+            for (priority, end_ns) in [(0, 1100), (0, 1200), (urgent.as_number(), 5000), (0, 1300)] {
+                recorder.timed(Direction::Read as usize, priority, Stamps { start_ns: 0, issue_ns: 100, end_ns });
+            }
+            let shown =
+                ReportedFigures { clat: true, slat: true, lat: true, classes: true, bandwidth: false, sampled: false };
+            let counted = recorder.counted(1, shown);
+            let read = counted.directions.read;
+            let moments = |latency: &Latency| (latency.moments.count, latency.moments.min, latency.moments.max);
+            let before_ns = if total { 0 } else { 100 };
+            assert_eq!(moments(&read.clat), (4, 1000, 4900), "{total}");
+            assert_eq!(moments(&read.lat), (4, 1100, 5000), "{total}");
+            assert_eq!(moments(&read.slat), (4, 100, 100), "{total}");
+            let by_priority: Vec<_> = read.priorities.iter().map(|one| (one.level, moments(&one.latency))).collect();
+            let own = (1100 - before_ns, 1300 - before_ns);
+            let other = 5000 - before_ns;
+            assert_eq!(by_priority, [(0, (3, own.0, own.1)), (2, (1, other, other))], "{total}");
+            assert_eq!(counted.classes.iter().sum::<u64>(), 4, "{total}");
+            assert_eq!(recorder.clat_sum().0, 4, "{total}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::cases::{Bound, FREE, Target};
+use super::case::{Bound, FREE, Target};
 use super::counting::{self, Counter, split};
 use super::table::Line;
 use super::tool::Tool;

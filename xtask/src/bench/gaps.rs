@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::cases::Quantile;
+use super::case::Quantile;
 use super::table::Line;
 use super::tool::{self, RunWrapper, Tool};
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::cases::{Bound, COMMAND, Case, FREE, Kind, LAYOUT, SIXTEEN_JOBS, START, Source, Target};
+use super::case::{Bound, Case, FREE, Kind, Source, Target};
+use super::cases::{COMMAND, LAYOUT, SIXTEEN_JOBS, START};
 use super::command;
 use super::counting::{self, Counter, split};
 use super::depths;

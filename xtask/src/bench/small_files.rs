@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::cases::Target;
+use super::case::Target;
 use super::floor;
 use super::pairs::{alternate, median};
 use super::table::{self, Line};

@@ -1,6 +1,6 @@
 //! The table: one line for each measure of a case, with its bounds and whether they are met.
 
-use super::cases::{Bound, Target};
+use super::case::{Bound, Target};
 
 /// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use fsdyno_os::errno::{EIO, ETIMEDOUT};
 use fsdyno_results::Latency;
 use fsdyno_workload::{Block, Op, OpKind, UNNUMBERED, Workload};
 
+use super::end_of_waits::{EndOfWaits, POLL_NS, SPIN_NS};
 use super::holds::Holds;
 use super::overlaps::Overlaps;
 use super::{DepthSearch, Drive, Ended, Failure, Flight, LoopParts, PATIENCE, Step, UNTIMED};
@@ -17,15 +18,6 @@ use crate::verification::Verification;
 
 /// Time before the first check of minimum rates, as in fio, ns.
 const SETTLING_NS: u64 = 2_000_000_000;
-
-/// Last part of a wait for a recorded time that is spun, ns, because a sleep may end too late.
-const SPIN_NS: u64 = 25_000;
-
-/// Longest part of any other wait that is spun, ns.
-const SPIN_NS_MAX: u64 = 50_000;
-
-/// Time between two reaps while a worker spins, ns.
-const POLL_NS: u64 = 1_000;
 
 /// The beginning of a window of a minimum rate.
 #[derive(Clone, Copy, Debug)]
@@ -73,35 +65,6 @@ pub struct Governor {
     starts: Option<Box<StartedRequests>>,
     /// How the last part of each wait is spent.
     ends: EndOfWaits,
-}
-
-/// A sleep ends later than asked for, so that the last part of a wait is spun.
-#[derive(Clone, Copy, Debug, Default)]
-struct EndOfWaits {
-    /// Whether the worker may spin; otherwise the whole wait is slept.
-    spins: bool,
-    /// Whether it also spins while requests are in flight, and reaps between the parts of the wait.
-    polls: bool,
-    /// By how much sleeps end too late, ns: a mean of the last ones.
-    late_ns: u64,
-    /// Time that was spun, ns.
-    spun_ns: u64,
-}
-
-impl EndOfWaits {
-    /// The part of a wait that is spun, ns.
-    fn spin_ns(&self) -> u64 {
-        match (self.spins, self.polls) {
-            (false, _) => 0,
-            (true, true) => SPIN_NS,
-            (true, false) => (2 * self.late_ns + POLL_NS).min(SPIN_NS_MAX),
-        }
-    }
-
-    /// A sleep ended this much too late.
-    fn learn(&mut self, late_ns: u64) {
-        self.late_ns = (7 * self.late_ns + late_ns.min(SPIN_NS_MAX)) / 8;
-    }
 }
 
 /// What is noted when requests start.
@@ -582,24 +545,5 @@ impl<E: Engine> Drive<'_, E> {
             })));
         }
         if governor.holds.is_some() { self.held_completes(op, lat_ns, end_ns) } else { Ok(()) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_spin_is_as_long_as_sleeps_are_late_and_never_longer_than_its_bound() {
-        let mut ends = EndOfWaits { spins: true, ..EndOfWaits::default() };
-        assert_eq!(ends.spin_ns(), POLL_NS);
-        (0..100).for_each(|_| ends.learn(8_000));
-        assert!((10_000..=17_000).contains(&ends.spin_ns()), "{ends:?}");
-        (0..100).for_each(|_| ends.learn(5_000_000));
-        assert_eq!(ends.spin_ns(), SPIN_NS_MAX);
-        (0..100).for_each(|_| ends.learn(0));
-        assert!(ends.spin_ns() < 2 * POLL_NS, "{ends:?}");
-        ends.spins = false;
-        assert_eq!(ends.spin_ns(), 0);
     }
 }

@@ -1,10 +1,11 @@
 //! The counters of one direction.
 
-use fsdyno_results::Samples;
+use fsdyno_job::IoPriority;
+use fsdyno_results::{PriorityRecord, Samples};
 use fsdyno_workload::{Op, OpKind};
 
-use super::on_request::OnRequest;
-use super::{Distributed, Sums};
+use super::distributed::{Distributed, Sums, merged};
+use super::on_request::{OfPriority, OnRequest};
 
 /// One direction's counters. Distributions exist only if the direction has I/O.
 #[derive(Clone)]
@@ -92,5 +93,59 @@ impl Lane {
         if let Some(clat) = &mut self.clat {
             clat.add(clat_ns);
         }
+    }
+
+    /// Adds a transfer of a job that asks for more distributions.
+    #[inline(never)]
+    pub(super) fn took_on_request(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
+        let lat_ns = slat_ns + clat_ns;
+        self.slat.add(slat_ns);
+        self.lat.add(lat_ns);
+        let Some(on_request) = &mut self.on_request else { return };
+        if let Some(cells) = &mut on_request.slat {
+            cells.add(slat_ns);
+        }
+        let mut clat = self.clat.as_mut();
+        if let Some(cells) = &mut on_request.lat {
+            cells.add(lat_ns);
+            if let Some(latencies) = on_request.by_priority.of(priority) {
+                latencies.add(lat_ns);
+            }
+        } else if priority != 0 {
+            clat = on_request.by_priority.of(priority).or(clat);
+        }
+        if let Some(clat) = clat {
+            clat.add(clat_ns);
+        }
+    }
+
+    /// Adds a transfer of a priority of its own, of a job that asks for no more distributions: its completion latency
+    /// is not among those of the direction.
+    #[inline(never)]
+    pub(super) fn took_with_priority(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
+        self.slat.add(slat_ns);
+        self.lat.add(slat_ns + clat_ns);
+        if let Some(clat) = self.on_request.as_mut().and_then(|on_request| on_request.by_priority.of(priority)) {
+            clat.add(clat_ns);
+        }
+    }
+
+    /// The latencies of completion: those of a priority of its own may stand apart.
+    pub(super) fn clats(&self) -> impl Iterator<Item = &Distributed> {
+        self.clat.iter().chain(self.on_request.iter().flat_map(|on_request| on_request.clats()))
+    }
+
+    /// The priorities that occurred.
+    pub(super) fn priorities(&self) -> Vec<PriorityRecord> {
+        let Some(on_request) = &self.on_request else { return Vec::new() };
+        // Completion latencies of requests with the priority of their thread are among those of the direction.
+        let shared = self.clat.as_ref().filter(|_| on_request.lat.is_none());
+        let of = |(place, one): (usize, &OfPriority)| {
+            let latency = merged([&one.latencies].into_iter().chain(shared.filter(|_| place == 0)));
+            let IoPriority { class, level, hint } = one.priority;
+            PriorityRecord { class, level, hint, latency }
+        };
+        let all = on_request.by_priority.all().iter().enumerate().map(of);
+        all.filter(|one| one.latency.moments.count > 0).collect()
     }
 }
