@@ -326,6 +326,12 @@ fn a_store_is_held_against_published_figures() {
     for id in ids.into_iter().chain(["head", "head-time", "list", "list-time", "delete", "delete-time"]) {
         assert!(measured(id).is_some_and(|figure| figure > 0.0), "{id}: {ran:?}");
     }
+    let heads = server.heads();
+    let asked = |method: &str, about: &str| {
+        heads.iter().filter(|head| head.starts_with(method) && head.contains(about)).count()
+    };
+    let counts = [asked("HEAD ", "q356x131072_"), asked("GET ", "q356x131072_"), asked("DELETE ", "q356x131072_")];
+    assert!(counts[0] >= 356 && counts[1] >= 4 && counts[2] >= 356, "{counts:?}");
     let sources = study.verdicts.iter().map(|row| row.requirement.source.as_str());
     assert!(
         sources.clone().any(|source| source.contains("Amazon S3"))
