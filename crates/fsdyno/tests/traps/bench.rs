@@ -107,9 +107,30 @@ fn waited_s() -> Option<f64> {
 }
 
 /// The first of five runs that shows what is looked for. `None`: during all of them other programs had the CPUs, which is
-/// printed; a run beside none of them has to show it.
+/// printed; one of the runs beside none of them has to show it.
 #[track_caller]
 pub(crate) fn one_of_five(
+    what: &str,
+    run: impl FnMut() -> RunResult,
+    shows: impl Fn(&RunResult) -> bool,
+) -> Option<RunResult> {
+    one_of(5, what, run, shows)
+}
+
+/// The same where each run beside no other program has to show it.
+#[track_caller]
+pub(crate) fn the_first_idle_one(
+    what: &str,
+    run: impl FnMut() -> RunResult,
+    shows: impl Fn(&RunResult) -> bool,
+) -> Option<RunResult> {
+    one_of(1, what, run, shows)
+}
+
+/// The first run that shows what is looked for; of those beside no other program, one of the first `idle_max` must.
+#[track_caller]
+fn one_of(
+    idle_max: u32,
     what: &str,
     mut run: impl FnMut() -> RunResult,
     shows: impl Fn(&RunResult) -> bool,
@@ -123,6 +144,7 @@ pub(crate) fn one_of_five(
         }
         let waited = waited_s().zip(before).map(|(after, before)| (after - before) / began.elapsed().as_secs_f64());
         idle += u32::from(waited.is_none_or(|waited| waited < BUSY));
+        assert!(idle < idle_max, "{idle} runs beside no other program do not show {what}");
     }
     assert!(idle == 0, "{idle} of 5 runs beside no other program do not show {what}");
     testkit::skip(&format!("{what} cannot be judged here: other programs have the CPUs"));

@@ -5,7 +5,7 @@ use std::process::Command;
 use fsdyno_results::{RunRecord, Severity};
 use testkit::{ObjectServer, ServerBehaviour};
 
-use crate::bench::{Bench, RunResult, one_of_five};
+use crate::bench::{Bench, RunResult, one_of_five, the_first_idle_one};
 
 fn line(server: &ObjectServer, words: &str) -> String {
     let host = server.host();
@@ -167,7 +167,7 @@ fn hashes_that_take_a_part_of_the_time_are_told() {
     };
     // A server that waits for a CPU takes the larger part of the time.
     let signed = || put("--http_mode=s3 --http_s3_keyid=AKID --http_s3_key=secret");
-    let signed = one_of_five("checksum-cost", signed, |ran| ran.find("checksum-cost").is_some());
+    let signed = the_first_idle_one("checksum-cost", signed, |ran| ran.find("checksum-cost").is_some());
     signed.inspect(|ran| ran.caught("checksum-cost", Severity::Caution));
     put("").honest("checksum-cost");
 }
