@@ -113,8 +113,10 @@ pub(crate) fn enough((place, steps): (&Place, &Steps), like: &str, started: u32)
     if most <= started {
         return Ok(());
     }
-    // Whoever starts more nodes needs a place that is there.
-    check_path(&place.path)?;
+    // Whoever starts more nodes needs a place that is there. Object stores are looked at by their own questions.
+    if !place.is_object_store() {
+        check_path(&place.path)?;
+    }
     let running = counted(u64::from(started), "node");
     Err(Problem::new(format!("{most} nodes are needed, and this run has {running}")).with_next(format!(
         "start it on all of them, with a build for MPI: `mpirun -n {most} --hostfile HOSTS fsdyno scale {}{like} --nodes {steps}`",

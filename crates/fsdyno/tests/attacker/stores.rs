@@ -8,7 +8,7 @@ use testkit::{ObjectServer, Place, Running, ServerBehaviour, wait_until};
 const MOMENTS: usize = 50;
 
 /// Moments side by side, each with a server and a place of its own: a run mostly waits.
-const LANES: usize = 4;
+const LANES: usize = 2;
 
 /// The least budget, so that the number of requests, and not the time, ends each test.
 const QUESTION: &str = "measure s3://bucket/pre --runtime 60 --connections 2 --budget 1664 --no-store";
