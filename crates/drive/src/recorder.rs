@@ -76,6 +76,7 @@ impl Recorder {
             clat: used.then(Distributed::default),
             lat: Sums::EMPTY,
             slat: Sums::EMPTY,
+            takes_all: used && kept.submission && (kept.lat_distribution || kept.slat_distribution),
             on_request: if used && kept.submission {
                 OnRequest::new(kept.lat_distribution, kept.slat_distribution)
             } else {

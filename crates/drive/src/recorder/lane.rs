@@ -25,6 +25,8 @@ pub(super) struct Lane {
     /// Total latency; only kept apart from clat if there is a submission latency.
     pub(super) lat: Sums,
     pub(super) slat: Sums,
+    /// Whether each transfer has a place in the distributions on request.
+    pub(super) takes_all: bool,
     /// Distributions that are kept only on request. They stand together, so that an I/O needs one check only.
     pub(super) on_request: Option<Box<OnRequest>>,
     /// Response time, from the intended start, for paced jobs.
@@ -80,13 +82,9 @@ impl Lane {
     /// Adds the latencies of a transfer. A separate function, so that its registers are its own.
     #[inline(never)]
     pub(super) fn took(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
-        if let Some(on_request) = &self.on_request {
-            // The last calls of this function: nothing has to be kept over them.
-            if on_request.takes_all {
-                return self.took_on_request(priority, slat_ns, clat_ns);
-            } else if priority != 0 {
-                return self.took_with_priority(priority, slat_ns, clat_ns);
-            }
+        if (priority != 0) | self.takes_all {
+            // The last call of this function: nothing has to be kept over it.
+            return self.took_otherwise(priority, slat_ns, clat_ns);
         }
         self.slat.add(slat_ns);
         self.lat.add(slat_ns + clat_ns);
@@ -119,13 +117,23 @@ impl Lane {
         }
     }
 
+    /// Adds a transfer of a priority of its own, or of a job that asks for more distributions.
+    fn took_otherwise(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
+        if self.takes_all {
+            self.took_on_request(priority, slat_ns, clat_ns);
+        } else {
+            self.took_with_priority(priority, slat_ns, clat_ns);
+        }
+    }
+
     /// Adds a transfer of a priority of its own, of a job that asks for no more distributions: its completion latency
     /// is not among those of the direction.
-    #[inline(never)]
-    pub(super) fn took_with_priority(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
+    #[inline]
+    fn took_with_priority(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
         self.slat.add(slat_ns);
         self.lat.add(slat_ns + clat_ns);
-        if let Some(clat) = self.on_request.as_mut().and_then(|on_request| on_request.by_priority.of(priority)) {
+        let own = self.on_request.as_mut().and_then(|on_request| on_request.by_priority.of(priority));
+        if let Some(clat) = own.or(self.clat.as_mut()) {
             clat.add(clat_ns);
         }
     }

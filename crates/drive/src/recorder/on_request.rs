@@ -10,17 +10,15 @@ use super::distributed::Distributed;
 pub(super) struct OnRequest {
     pub(super) lat: Option<Cells>,
     pub(super) slat: Option<Cells>,
-    /// Whether one of them is kept, so that each transfer has a place.
-    pub(super) takes_all: bool,
     pub(super) by_priority: ByPriority,
 }
 
 impl OnRequest {
     /// `None`: no distribution is asked for.
     pub(super) fn new(lat: bool, slat: bool) -> Option<Box<OnRequest>> {
-        let takes_all = lat || slat;
+        let asked = lat || slat;
         let [lat, slat] = [lat, slat].map(|asked| asked.then(Cells::new));
-        takes_all.then(|| Box::new(OnRequest { lat, slat, takes_all, by_priority: ByPriority::default() }))
+        asked.then(|| Box::new(OnRequest { lat, slat, by_priority: ByPriority::default() }))
     }
 
     /// Keeps latencies by priority, too.
