@@ -227,9 +227,10 @@ fn a_disk_that_never_answers() {
             vec![row("the disk stops answering", &format!("fio {words}"), &ran, "is stuck", "its file".into())];
         std::fs::remove_file(place.join("data")).expect("the disk answers again");
 
-        let mut running = ask(&place, "measure . --quick --size=16m --runtime=5");
-        // Some I/Os first: they must not be lost with the one that hangs.
-        running.wait_for_running_ios();
+        let mut running = ask(&place, "measure . --quick --size=16m --runtime=10");
+        running.wait_until("the second test", |running| running.output().contains("[1/10]"));
+        // Some I/Os first: they must not be lost with the one that hangs. The ramp of a test of 10 s takes 1 s at most.
+        lab::run("sleep", "4");
         lab::run("lab-disk", "hang 3600");
         let ran = running.finish();
         assert_eq!(ran.status, 1, "{}{}", ran.stdout, ran.stderr);

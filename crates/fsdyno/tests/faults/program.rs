@@ -116,16 +116,6 @@ impl Running {
         self.running.wait_until("a study", |_| kept_in(&store).is_some_and(|study| has_running_row(&study)));
     }
 
-    /// Waits until the study was saved with a row that still runs and has I/Os.
-    pub(crate) fn wait_for_running_ios(&mut self) {
-        let store = self.kept.path().join("store");
-        let runs = |study: &Value| {
-            let row = study["rows"].as_array().and_then(|rows| rows.last());
-            has_running_row(study) && row.is_some_and(|row| ios_of(&row["run"]["jobs"][0]) > 0)
-        };
-        self.running.wait_until("a study with I/Os", |_| kept_in(&store).as_ref().is_some_and(runs));
-    }
-
     /// Waits for the end.
     #[track_caller]
     pub(crate) fn finish(self) -> RunResult {
