@@ -134,6 +134,8 @@ const NAMES: &[&str] = &[
     // `words` compares all options without effect with fio at once.
     "without that, fio does nothing with it",
     "fio: aio_read, aio_write",
+    // Of fio's documents: no fio that can be installed here has it.
+    "new after fio 3.42",
 ];
 
 /// Crates whose messages are about single options.
