@@ -10,7 +10,7 @@ mod on_request;
 use fsdyno_job::{Direction, IoPriority, PerDirection};
 use fsdyno_results::{DirectionRecord, Histogram, Latency, Samples};
 
-use fsdyno_workload::Op;
+use fsdyno_workload::{Op, OpKind};
 
 use cells::Cells;
 pub(crate) use classes::{CLASSES, class_of};
@@ -33,6 +33,13 @@ pub struct RecorderOptions {
     /// The job does syncs.
     pub syncs: bool,
 }
+
+// A lane has the number of its direction and of the kind of its requests.
+const _: () = {
+    assert!(Direction::Read as usize == OpKind::Read as usize);
+    assert!(Direction::Write as usize == OpKind::Write as usize);
+    assert!(Direction::Trim as usize == OpKind::Trim as usize);
+};
 
 /// The counters of one worker.
 #[derive(Clone)]
