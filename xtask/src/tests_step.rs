@@ -3,6 +3,7 @@
 //! beside other tests; and tests in separate processes cannot keep their stacks from disturbing each other.
 
 mod counts;
+mod cpu_time;
 mod examples;
 mod hang;
 mod others;
@@ -223,7 +224,7 @@ fn second_try(program: Program, tests: &[String], total: &mut Counts, machine: &
     let say = machine.say;
     let mut program = program.only(tests);
     let ending = program.run();
-    say(&told(&program, &ending));
+    say(&outcome_text(&program, &ending));
     if ending.counts.passed + ending.counts.failed != tests.len() as u64 {
         return;
     }
@@ -251,16 +252,17 @@ fn in_turn(waiting: &Mutex<IntoIter<Program>>, run: impl Fn(Program)) {
 fn run_one(mut program: Program, total: &Mutex<Total>, say: fn(&str)) {
     let ending = program.run();
     let mut total = lock(total);
-    say(&told(&program, &ending));
+    say(&outcome_text(&program, &ending));
     total.0.add(&ending.counts);
     if !ending.failed.is_empty() {
         total.1.push((program, ending.failed));
     }
 }
 
-fn told(program: &Program, ending: &Ending) -> String {
-    let seconds = ending.took.as_secs_f64();
-    let mut text = format!("{}== {}: {} in {seconds:.0} s\n", ending.shown, program.title, ending.counts);
+fn outcome_text(program: &Program, ending: &Ending) -> String {
+    let [seconds, cpu_seconds] = [ending.took, ending.cpu_time].map(|time| time.as_secs_f64());
+    let (shown, title, counts) = (&ending.shown, &program.title, &ending.counts);
+    let mut text = format!("{shown}== {title}: {counts} in {seconds:.0} s ({cpu_seconds:.0} s of CPU)\n");
     ending.skipped.iter().for_each(|skipped| text.push_str(&format!("   skipped: {skipped}\n")));
     text
 }

@@ -36,7 +36,7 @@ pub use logs::{
     inflate_log,
 };
 pub use loops::{
-    AbandonedRequests, Account, BetweenPasses, DepthSearch, Ended, Equipment, Failure, Governor, Holds, Loop,
+    AbandonedRequests, Account, BetweenPasses, DepthSearch, Ended, Equipment, Failure, Governor, IssueConditions, Loop,
     LoopParts, Progress, Survival, Worker, drive,
 };
 pub use open_files::{OpenFiles, Opener};

@@ -8,7 +8,7 @@
 mod end_of_waits;
 mod equipment;
 mod governor;
-mod holds;
+mod issue_conditions;
 mod overlaps;
 mod pairs;
 mod queued;
@@ -29,7 +29,7 @@ use fsdyno_workload::{BLOCK_OPS, Block, Content, FileRange, Generator, Op, OpKin
 use equipment::EngineWithSlots;
 pub use equipment::{Equipment, Loop, Worker, drive};
 pub use governor::Governor;
-pub use holds::Holds;
+pub use issue_conditions::IssueConditions;
 pub use search::DepthSearch;
 pub use survival::Survival;
 
@@ -212,6 +212,9 @@ struct Drive<'run, E> {
     latencies_ns: [u64; BLOCK_OPS],
     /// Position in the block of the request that is timed when not all are.
     sample: usize,
+    /// Position in the block up to which completed requests are replaced without a look at the clock: the timed
+    /// request, or the end.
+    replaceable_to: usize,
     blocks_made: u64,
     flights: Box<[Flight]>,
     /// Slots that are queued and not yet submitted.
@@ -311,6 +314,7 @@ impl<'run, E: Engine> Drive<'run, E> {
             counted: 0,
             latencies_ns: [0; BLOCK_OPS],
             sample: 0,
+            replaceable_to: 0,
             blocks_made: 0,
             flights: vec![flight; depth].into_boxed_slice(),
             staged: Vec::with_capacity(depth),
@@ -518,7 +522,7 @@ impl LoopParts<'_> {
             self.progress.snapshots_made = epoch;
             let LoopParts { account, recorder, phase, series, survival, cell, governor, .. } = self;
             let mut record = account.job_record(recorder, phase.elapsed_ms(now_ns), survival.counted);
-            if let Some(search) = governor.as_ref().and_then(|governor| governor.holds.as_ref()?.search.as_ref()) {
+            if let Some(search) = governor.as_ref().and_then(|governor| governor.conditions.as_ref()?.search.as_ref()) {
                 record.latency_depth = search.depth();
             }
             record.latency_series = series.as_ref().map(|series| series.slices().to_vec()).unwrap_or_default();
@@ -532,8 +536,8 @@ impl LoopParts<'_> {
         if let Some(direction) = op.kind.direction() {
             self.recorder.lost(direction);
         }
-        let holds = self.governor.as_mut().and_then(|governor| governor.holds.as_mut());
-        if let Some(locks) = holds.and_then(|holds| holds.locks.as_mut()) {
+        let conditions = self.governor.as_mut().and_then(|governor| governor.conditions.as_mut());
+        if let Some(locks) = conditions.and_then(|conditions| conditions.locks.as_mut()) {
             locks.give_back(op);
         }
         if op.kind == OpKind::Write {

@@ -16,7 +16,7 @@ use cells::Cells;
 pub(crate) use classes::{CLASSES, class_of};
 pub use distributed::Distributed;
 use distributed::{Sums, merged};
-use lane::{Lane, RateSample};
+use lane::{Lane, NO_PRIORITY, RateSample};
 use on_request::OnRequest;
 
 /// Which figures a worker keeps of each I/O.
@@ -53,7 +53,8 @@ pub struct Recorder {
     zone_resets: u64,
     /// I/Os by the depth at which they were submitted; the record sorts them into fio's levels.
     depths: Box<[u64]>,
-    /// I/Os that were submitted in place of completed ones, and are not in `depths` yet. They have one depth.
+    /// I/Os that were submitted in place of completed ones, each by a call of its own, and are not in `depths` and
+    /// `submit_sizes` yet. They have one depth.
     replaced: u64,
     /// That depth.
     replaced_at: usize,
@@ -83,7 +84,10 @@ impl Recorder {
             clat: used.then(Distributed::default),
             lat: Sums::EMPTY,
             slat: Sums::EMPTY,
-            takes_all: used && kept.submission && (kept.lat_distribution || kept.slat_distribution),
+            plain_priority: match used && kept.submission && (kept.lat_distribution || kept.slat_distribution) {
+                true => NO_PRIORITY,
+                false => 0,
+            },
             on_request: if used && kept.submission {
                 OnRequest::new(kept.lat_distribution, kept.slat_distribution)
             } else {
@@ -127,12 +131,14 @@ impl Recorder {
     #[inline]
     pub(crate) fn replace_at(&mut self, in_flight: usize) {
         if in_flight != self.replaced_at {
-            self.depths[self.replaced_at] += std::mem::take(&mut self.replaced);
+            let replaced = std::mem::take(&mut self.replaced);
+            self.depths[self.replaced_at] += replaced;
+            self.submit_sizes[1] += replaced;
             self.replaced_at = in_flight;
         }
     }
 
-    /// Counts an I/O that was submitted in place of a completed one.
+    /// Counts an I/O that was submitted in place of a completed one, by a call of its own.
     #[inline]
     pub(crate) fn replaced(&mut self, lane: usize, in_flight: usize) {
         debug_assert_eq!(in_flight, self.replaced_at);
@@ -404,7 +410,7 @@ impl Recorder {
                 lat: self.sync.as_ref().map(Distributed::latency).unwrap_or_default(),
             },
             depth_levels: self.depth_levels(),
-            submit_sizes: self.submit_sizes,
+            submit_sizes: self.submit_sizes(),
             complete_sizes: self.complete_sizes,
             classes,
             sampled_latency,
@@ -413,6 +419,12 @@ impl Recorder {
 
     fn by_direction<T>(&self, of: impl Fn(&Lane) -> T) -> PerDirection<T> {
         PerDirection::from_fn(|direction| of(&self.lanes[direction as usize]))
+    }
+
+    fn submit_sizes(&self) -> [u64; 7] {
+        let mut sizes = self.submit_sizes;
+        sizes[1] += self.replaced;
+        sizes
     }
 
     fn depth_levels(&self) -> [u64; 7] {

@@ -20,6 +20,16 @@ pub(crate) fn append<E>(completions: &mut Vec<Completion<E>>, count: usize, mut 
     unsafe { completions.set_len(length + count) }
 }
 
+/// Appends all of `source`, which must fit into the capacity.
+#[inline(always)]
+pub(crate) fn append_all<E>(
+    completions: &mut Vec<Completion<E>>,
+    source: impl ExactSizeIterator<Item = Completion<E>>,
+) {
+    assert!(source.len() <= spare_capacity(completions), "more completions than slots");
+    completions.extend(source);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fsdyno_workload::{Op, OpKind};
 
 use crate::buffers::{Arena, ArenaError};
-use crate::completions::{append, spare_capacity};
+use crate::completions::{append_all, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
@@ -121,11 +121,8 @@ impl Engine for NullQueued<'_> {
         let first = self.place(self.reaped);
         let straight = count.min(self.ring.len() - first);
         for run in [&self.ring[first..first + straight], &self.ring[..count - straight]] {
-            let mut staged = run.iter();
-            append(completions, run.len(), || {
-                let Staged { slot, result } = *staged.next().expect("the count is that of the run");
-                Completion { slot: Slot::returned(slot), result }
-            });
+            let done = |staged: &Staged| Completion { slot: Slot::returned(staged.slot), result: staged.result };
+            append_all(completions, run.iter().map(done));
         }
         self.reaped = self.reaped.wrapping_add(count as u32);
         Ok(count)

@@ -20,7 +20,9 @@ mod studies;
 
 pub use direction::per_second;
 pub use fsdyno_job::{Access, Direction, PerDirection, ReadWrite, SteadyStateMetric, Transfer};
-pub use fsdyno_stats::{BUCKETS, Histogram, Interval, Moments, bucket_of, bucket_value};
+pub use fsdyno_stats::{
+    BUCKETS, Histogram, Interval, Moments, UNLIMITED_BUCKETS, bucket_of, bucket_value, unlimited_bucket_of,
+};
 pub use judgement::Judge;
 pub use new_records::DEFAULT_PERCENTILES;
 pub use nodes::{CpuIdleness, MergeError, Node, RANKS_APART};

@@ -6,7 +6,7 @@
 
 pub(crate) mod state;
 
-use fsdyno_drive::{Ended, Failure, Governor, Holds, JobClock, Loop, LoopParts, Verification, WorkerState};
+use fsdyno_drive::{Ended, Failure, Governor, IssueConditions, JobClock, Loop, LoopParts, Verification, WorkerState};
 use fsdyno_job::{BlockSize, Direction, Job, Pacing};
 use fsdyno_os::errno::EINVAL;
 use fsdyno_results::{Note, Severity};
@@ -149,9 +149,9 @@ fn begin_reading(
     parts.recorder.open_windows();
     parts.generator = generator;
     parts.content = None;
-    let holds = Holds::for_job(&Pacing::default(), None, None, None, parts.files.take_turns(), now_ns);
+    let conditions = IssueConditions::for_job(&Pacing::default(), None, None, None, parts.files.take_turns(), now_ns);
     let recording = parts.governor.as_mut().and_then(Governor::take_recording);
-    let mut governor = Governor::of_verification(verification, holds, now_ns);
+    let mut governor = Governor::of_verification(verification, conditions, now_ns);
     governor.record(recording);
     parts.governor = Some(governor);
     parts.cell.set_state(WorkerState::Verifying);

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use crate::control::Control;
 use fsdyno_drive::{
-    DepthSearch, Ended, Equipment, FlowShare, Governor, Holds, IntervalMeter, JobClock, LatencySeries, LockedFiles,
+    DepthSearch, Ended, Equipment, FlowShare, Governor, IssueConditions, IntervalMeter, JobClock, LatencySeries, LockedFiles,
     LogBuffer, Loop, LoopParts, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd,
     WorkerState,
 };
@@ -416,7 +416,7 @@ impl<'run> Task<'run> {
         let phase = phase(plan, began_ns);
         cell.set_state(if phase.in_ramp() { WorkerState::Ramp } else { WorkerState::Running });
         let open_files = in_turn::open_files(plan, shared, files);
-        let holds = holds(plan, flow, shared.take_locks(index), open_files.take_turns(), began_ns);
+        let conditions = issue_conditions(plan, flow, shared.take_locks(index), open_files.take_turns(), began_ns);
         let verification = verification::of_reads(plan).or_else(|| verification::of_backlog(plan));
         Box::new(LoopParts {
             files: open_files,
@@ -430,7 +430,7 @@ impl<'run> Task<'run> {
             phase,
             series,
             survival: Survival::new((*job.errors).clone(), job.files.fill_device),
-            governor: Governor::for_job(job, &plan.workload, verification, holds, began_ns),
+            governor: Governor::for_job(job, &plan.workload, verification, conditions, began_ns),
             time_all: time_all(plan),
             invalidate: job.files.invalidate && !job.submission.direct,
             between_passes: between_passes(plan, shared, cell),
@@ -475,17 +475,17 @@ fn ramp_by_bytes(plan: &WorkerPlan) -> Option<RampEnd> {
 
 /// What delays the worker's requests, besides rates and think time.
 #[inline(never)]
-fn holds(
+fn issue_conditions(
     plan: &WorkerPlan,
     flow: Option<FlowShare>,
     locks: Option<LockedFiles>,
     opens: bool,
     began_ns: u64,
-) -> Option<Box<Holds>> {
+) -> Option<Box<IssueConditions>> {
     let pacing = &plan.job.pacing;
     let depth_max = plan.queueing.depth as u32;
     let search = pacing.latency_target.map(|target| DepthSearch::new(target, depth_max, began_ns));
-    Holds::for_job(pacing, flow, locks, search, opens, began_ns)
+    IssueConditions::for_job(pacing, flow, locks, search, opens, began_ns)
 }
 
 /// The intervals by which a steady state is judged.

@@ -12,9 +12,17 @@ pub const BUCKETS: usize = 1856;
 /// Bucket of a latency in ns. The last bucket contains all latencies from about 17.1 s on.
 #[inline]
 pub fn bucket_of(latency_ns: u64) -> usize {
+    unlimited_bucket_of(latency_ns).min(BUCKETS - 1)
+}
+
+/// Above all values of [`unlimited_bucket_of`].
+pub const UNLIMITED_BUCKETS: usize = 4096;
+
+/// Bucket of a latency in ns by the same rule, without an end: the buckets from [`BUCKETS`] on are in fio's last one.
+#[inline]
+pub fn unlimited_bucket_of(latency_ns: u64) -> usize {
     let group = (57 - (latency_ns | 127).leading_zeros()) as usize;
-    let index = (group << 6) + (latency_ns >> group) as usize;
-    index.min(BUCKETS - 1)
+    (group << 6) + (latency_ns >> group) as usize
 }
 
 /// The value in ns that represents a bucket: exact below 128, then the middle of the bucket, as fio prints it.

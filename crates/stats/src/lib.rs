@@ -47,7 +47,7 @@ pub use descriptive::{coefficient_of_variation, mean, median, median_absolute_de
 pub use difference::{CHANGE_CONFIDENCE, Difference, LEAST_CHANGE, WINNER_CONFIDENCE};
 pub use drift::{Drift, drift};
 pub use estimate::Estimate;
-pub use histogram::{BUCKETS, Histogram, bucket_of, bucket_value};
+pub use histogram::{BUCKETS, Histogram, UNLIMITED_BUCKETS, bucket_of, bucket_value, unlimited_bucket_of};
 pub use interval::Interval;
 pub use knee::{Knee, LoadPoint, knee};
 pub use mann_whitney::{mann_whitney, probability_of_superiority};

@@ -72,8 +72,8 @@ impl Mix {
 
     /// Chooses and counts the next `count` directions (up to 64): bit n of the result is the direction of request n.
     pub(crate) fn choose_many(&mut self, count: usize) -> u64 {
-        let mut choices = 0;
-        if !self.none_falls_behind(count) {
+        if count == 0 || !self.none_falls_behind(count) {
+            let mut choices = 0;
             for number in 0..count {
                 let direction = self.choose();
                 self.issue(direction);
@@ -81,18 +81,18 @@ impl Mix {
             }
             return choices;
         }
-        let mut last = self.current;
-        for number in 0..count {
-            last = self.draw();
-            choices |= (last as u64) << number;
+        // The latest draw is the lowest bit until the bits are reversed: this takes two instructions for each.
+        let mut drawn = 0_u64;
+        for _ in 0..count {
+            drawn = drawn + drawn + self.draw() as u64;
         }
-        let second = choices.count_ones() as usize;
+        let second = drawn.count_ones() as usize;
         self.issued[0] += (count - second) as u64;
         self.issued[1] += second as u64;
-        self.current = last;
+        self.current = (drawn & 1) as usize;
         // The exact value is not needed, because the current direction has passed it.
         self.threshold = 0;
-        choices
+        drawn.reverse_bits() >> (64 - count)
     }
 
     /// Whether neither direction can fall so far behind within the next `count` requests that draws are left out.

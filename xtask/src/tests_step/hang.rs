@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
+use super::cpu_time;
+
 /// Interval at which a program's end is checked.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -27,20 +29,31 @@ fn mark(title: &str) -> String {
     format!("{}: {title}", std::process::id())
 }
 
-/// Waits for the end of a program. `None`: it hung, and was ended.
-pub(super) fn wait(child: &mut Child, title: &str, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
-    if let Some(status) = end_within(child, limit)? {
-        return Ok(Some(status));
-    }
-    end_all_of(title);
-    child.kill()?;
-    // A process that is stuck in the kernel is not waited for.
-    end_within(child, DYING).map(|_| None)
+/// The end of a program.
+pub(super) struct ProgramEnd {
+    /// `None`: it hung, and was ended.
+    pub(super) status: Option<ExitStatus>,
+    pub(super) cpu_time: Duration,
 }
 
-fn end_within(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
+/// Waits for the end of a program.
+pub(super) fn wait(child: &mut Child, title: &str, limit: Duration) -> std::io::Result<ProgramEnd> {
+    let mut cpu_time = Duration::ZERO;
+    let status = end_within(child, limit, &mut cpu_time)?;
+    if status.is_none() {
+        end_all_of(title);
+        child.kill()?;
+        // A process that is stuck in the kernel is not waited for.
+        end_within(child, DYING, &mut cpu_time)?;
+    }
+    Ok(ProgramEnd { status, cpu_time })
+}
+
+fn end_within(child: &mut Child, limit: Duration, cpu_time: &mut Duration) -> std::io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     while begun.elapsed() < limit {
+        // The kernel forgets it with the process.
+        *cpu_time = cpu_time::of(child.id()).unwrap_or(*cpu_time);
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
@@ -85,7 +98,7 @@ mod tests {
         }
         let number = std::fs::read_to_string(&place).unwrap();
         std::fs::remove_file(&place).unwrap();
-        assert!(wait(&mut child, title, Duration::ZERO).unwrap().is_none(), "it was ended");
+        assert!(wait(&mut child, title, Duration::ZERO).unwrap().status.is_none(), "it was ended");
         let command = Path::new("/proc").join(number.trim()).join("cmdline");
         // An ended process has no command line until its parent has waited for it.
         let is_gone = || std::fs::read(&command).unwrap_or_default().is_empty();
@@ -99,7 +112,7 @@ mod tests {
     #[test]
     fn a_program_that_ends_has_its_status() {
         let mut child = start(Command::new("sh").args(["-c", "exit 3"]), "ends").unwrap();
-        let status = wait(&mut child, "ends", Duration::from_secs(600)).unwrap();
-        assert_eq!(status.and_then(|status| status.code()), Some(3));
+        let end = wait(&mut child, "ends", Duration::from_secs(600)).unwrap();
+        assert_eq!(end.status.and_then(|status| status.code()), Some(3));
     }
 }

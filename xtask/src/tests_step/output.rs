@@ -15,6 +15,7 @@ pub(super) struct Ending {
     /// The text to show: all output of failed tests, nothing of passed ones.
     pub(super) shown: String,
     pub(super) took: Duration,
+    pub(super) cpu_time: Duration,
 }
 
 impl Ending {

@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::hang;
+use super::hang::{self, ProgramEnd};
 use super::output::Ending;
 use crate::workspace::target_directory;
 
@@ -27,20 +27,19 @@ impl Program {
         let log = self.log();
         match self.run_into(&log) {
             Err(error) => Ending::not_run(&error),
-            Ok(status) => {
+            Ok(end) => {
                 let [stdout, stderr] = [&log, &stderr_beside(&log)]
                     .map(|file| String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned());
-                let read = match status {
+                let read = match end.status {
                     Some(status) => Ending::read(&stderr, &stdout, status.success()),
                     None => Ending::of_hang(&stderr, &stdout, TIME_MAX),
                 };
-                Ending { took: begun.elapsed(), ..read }
+                Ending { took: begun.elapsed(), cpu_time: end.cpu_time, ..read }
             }
         }
     }
 
-    /// `None`: it hung, and was ended.
-    fn run_into(&mut self, log: &Path) -> std::io::Result<Option<ExitStatus>> {
+    fn run_into(&mut self, log: &Path) -> std::io::Result<ProgramEnd> {
         log.parent().map_or(Ok(()), std::fs::create_dir_all)?;
         let (stdout, stderr) = (File::create(log)?, File::create(stderr_beside(log))?);
         self.command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);

@@ -9,7 +9,7 @@ use fsdyno_results::Latency;
 use fsdyno_workload::{Block, Op, OpKind, UNNUMBERED, Workload};
 
 use super::end_of_waits::{EndOfWaits, POLL_NS, SPIN_NS};
-use super::holds::Holds;
+use super::issue_conditions::IssueConditions;
 use super::overlaps::Overlaps;
 use super::{DepthSearch, Drive, Ended, Failure, Flight, LoopParts, PATIENCE, Step, UNTIMED};
 use crate::recorder::{Distributed, Recorder};
@@ -39,7 +39,7 @@ pub struct Governor {
     origin_ns: u64,
     pub(super) blocks_since_think: u32,
     /// Other reasons to hold requests back, besides rates and think time; `None`: there are none.
-    pub(super) holds: Option<Box<Holds>>,
+    pub(super) conditions: Option<Box<IssueConditions>>,
     /// Whether to drain before a trim, because the block's write may still be in flight.
     drains_before_trims: bool,
     /// Whether to drain before writes that follow reads of `verify`, because blocks may be written again.
@@ -92,7 +92,7 @@ impl Governor {
         job: &Job,
         workload: &Workload,
         verification: Option<Verification>,
-        holds: Option<Box<Holds>>,
+        conditions: Option<Box<IssueConditions>>,
         now_ns: u64,
     ) -> Option<Governor> {
         let mut pacing = Pacing::clone(&job.pacing);
@@ -113,9 +113,9 @@ impl Governor {
         let checks = verification.is_some() || job.reporting.logs.of_requests();
         let replays = job.traces.keeps_time();
         let noted = replays || job.traces.record.is_some();
-        let needed = watched || holds.is_some() || orders || serializes || checks || noted;
+        let needed = watched || conditions.is_some() || orders || serializes || checks || noted;
         needed.then(|| {
-            let ungoverned = Governor::of_verification(verification, holds, now_ns);
+            let ungoverned = Governor::of_verification(verification, conditions, now_ns);
             let mut governor =
                 Governor { pacing, drains_before_trims, serializes, zone_bytes, limits_zones, ..ungoverned };
             let lateness = replays.then(Distributed::default);
@@ -132,7 +132,7 @@ impl Governor {
 
     /// Whether a request starts without other checks than that of its intended start.
     fn holds_nothing_back(&self) -> bool {
-        let orders = self.drains_before_trims || self.drains_after_reads || self.serializes || self.holds.is_some();
+        let orders = self.drains_before_trims || self.drains_after_reads || self.serializes || self.conditions.is_some();
         self.pacing.think_ns == 0 && !orders && self.starts.is_none()
     }
 
@@ -144,14 +144,14 @@ impl Governor {
     }
 
     /// A governor without pacing, for the phase that reads back and verifies.
-    pub fn of_verification(verification: Option<Verification>, holds: Option<Box<Holds>>, now_ns: u64) -> Governor {
+    pub fn of_verification(verification: Option<Verification>, conditions: Option<Box<IssueConditions>>, now_ns: u64) -> Governor {
         Governor {
             pacing: Pacing::default(),
             starts_freely: false,
             only_records: false,
             origin_ns: now_ns,
             blocks_since_think: 0,
-            holds,
+            conditions,
             drains_before_trims: false,
             drains_after_reads: false,
             reads_back: false,
@@ -237,7 +237,7 @@ impl Governor {
 
     /// Takes the search for a depth, with its result.
     pub fn take_search(&mut self) -> Option<DepthSearch> {
-        self.holds.as_mut()?.search.take()
+        self.conditions.as_mut()?.search.take()
     }
 
     /// Takes the verification, with its results.
@@ -247,7 +247,7 @@ impl Governor {
 
     /// Whether a depth is searched for. A search begins with one request in flight.
     pub(super) fn searches(&self) -> bool {
-        self.holds.as_ref().is_some_and(|holds| holds.search.is_some())
+        self.conditions.as_ref().is_some_and(|conditions| conditions.search.is_some())
     }
 
     /// Begins the measured part: windows begin, because the counters are at 0.
@@ -258,7 +258,7 @@ impl Governor {
             None => self.origin_ns = now_ns,
         }
         self.watch_minimum_rates(now_ns);
-        if let Some(search) = self.holds.as_mut().and_then(|holds| holds.search.as_mut()) {
+        if let Some(search) = self.conditions.as_mut().and_then(|conditions| conditions.search.as_mut()) {
             search.begin_window(now_ns);
         }
     }
@@ -384,8 +384,8 @@ impl<E: Engine> Drive<'_, E> {
             self.governor().blocks_since_think = 0;
             self.think::<TIMED>(think_ns, index)?;
         }
-        if self.governor().holds.is_some() {
-            self.wait_for_holds::<TIMED>(index)?;
+        if self.governor().conditions.is_some() {
+            self.wait_for_issue_conditions::<TIMED>(index)?;
         }
         if !E::SYNCHRONOUS && (self.governor().drains_before_trims || self.block.numbers.is_some()) {
             self.drain_where_order_counts::<TIMED>(index)?;
@@ -496,8 +496,8 @@ impl<E: Engine> Drive<'_, E> {
         self.engine.clock().spin_until_ns(begin_ns + spin_ns);
         self.wait_until::<TIMED>(|_| begin_ns + think_ns)?;
         let end_ns = self.now_ns();
-        if let Some(holds) = &mut self.governor().holds {
-            holds.await_think_time(end_ns);
+        if let Some(conditions) = &mut self.governor().conditions {
+            conditions.await_think_time(end_ns);
         }
         if self.governor().pacing.ignore_think_time && self.block.intended_ns.is_some() {
             // The schedule continues after the pause: requests that were to start during the pause are not caught up.
@@ -544,6 +544,6 @@ impl<E: Engine> Drive<'_, E> {
                 detail: Some(detail),
             })));
         }
-        if governor.holds.is_some() { self.held_completes(op, lat_ns, end_ns) } else { Ok(()) }
+        if governor.conditions.is_some() { self.conditions_after_completion(op, lat_ns, end_ns) } else { Ok(()) }
     }
 }

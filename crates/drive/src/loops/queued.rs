@@ -11,7 +11,7 @@ use fsdyno_os::files::FileKind;
 use fsdyno_workload::{Block, Op, OpKind, UNNUMBERED};
 
 use super::governor::Governed;
-use super::replacement::Settled;
+use super::replacement::FreedSlot;
 use super::{AbandonedRequests, Drive, Ended, Failure, Flight, LoopParts, PATIENCE, Step, UNTIMED};
 use crate::recorder::Stamps;
 
@@ -84,12 +84,14 @@ impl<E: Engine> Drive<'_, E> {
             }
             if replace_each {
                 self.parts.recorder.replace_at(self.slots.in_flight());
+                let samples = !TIMED && self.cursor <= self.sample;
+                self.replaceable_to = if samples { self.sample.min(self.block.len) } else { self.block.len };
             }
             loop {
                 let settled = if replace_each {
                     self.replace_all::<TIMED, GOVERNED>()
                 } else {
-                    self.completions.pop().map(|completion| self.settle::<TIMED, GOVERNED>(completion))
+                    self.completions.pop().map(|completion| self.record_completion::<TIMED, GOVERNED>(completion))
                 };
                 let Some(slot) = settled else {
                     // A search may allow fewer in flight than are to be reaped at once.
@@ -361,7 +363,7 @@ impl<E: Engine> Drive<'_, E> {
     }
 
     fn complete<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Step {
-        if let Some(slot) = self.settle::<TIMED, GOVERNED>(completion)? {
+        if let Some(slot) = self.record_completion::<TIMED, GOVERNED>(completion)? {
             self.slots.put_back(slot);
         }
         Ok(())
@@ -370,7 +372,7 @@ impl<E: Engine> Drive<'_, E> {
     /// Records a completed request. Returns its slot, unless it was handled as an unusual one. Inlined into the loop of
     /// batches; other callers use `complete`.
     #[inline(always)]
-    fn settle<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Settled<E> {
+    fn record_completion<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> FreedSlot<E> {
         let end_ns = self.reaped_ns;
         let Drive { engine, parts, flights, .. } = self;
         let flight = &flights[completion.slot.index()];

@@ -7,16 +7,16 @@ use fsdyno_workload::OpKind;
 use super::{Drive, Step, UNTIMED};
 
 /// What became of a completed request: its slot if that is free, or the end of the I/O phase.
-pub(super) type Settled<E> = Step<Option<Slot<E>>>;
+pub(super) type FreedSlot<E> = Step<Option<Slot<E>>>;
 
 impl<E: Engine> Drive<'_, E> {
     /// Replaces completed requests until one of them cannot be replaced. `None`: all are.
     #[inline(always)]
-    pub(super) fn replace_all<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Option<Settled<E>> {
+    pub(super) fn replace_all<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Option<FreedSlot<E>> {
         while let Some(completion) = self.completions.pop() {
-            let settled = self.replace::<TIMED, GOVERNED>(completion);
-            if settled.is_some() {
-                return settled;
+            let freed = self.replace::<TIMED, GOVERNED>(completion);
+            if freed.is_some() {
+                return freed;
             }
         }
         None
@@ -25,8 +25,8 @@ impl<E: Engine> Drive<'_, E> {
     /// Records a completed request, and submits the block's next request in its slot. `None`: that one is in flight.
     /// Each check and each load counts here: most requests of most jobs pass.
     #[inline(always)]
-    fn replace<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Option<Settled<E>> {
-        let Drive { engine, parts, flights, block, staged, slots, .. } = self;
+    fn replace<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Option<FreedSlot<E>> {
+        let Drive { engine, parts, flights, block, replaceable_to, staged, slots, .. } = self;
         let (cursor, end_ns) = (self.cursor, self.reaped_ns);
         let Completion { slot, result } = completion;
         let index = slot.index();
@@ -39,13 +39,13 @@ impl<E: Engine> Drive<'_, E> {
         if GOVERNED && !parts.only_records(flight, lane, end_ns) {
             return self.replace_governed::<TIMED>(slot);
         }
-        if cursor == block.len {
+        if cursor == *replaceable_to {
             return Some(Ok(Some(slot)));
         }
         // A job whose requests are only recorded has nothing but rates to hold them back.
         let intended_ns = if GOVERNED { parts.late_start_ns(block, cursor, end_ns) } else { Some(0) };
         let Some(intended_ns) = intended_ns else { return Some(Ok(Some(slot))) };
-        let op = &block.ops[cursor];
+        let op = block.ops[cursor];
         let lane = op.kind as usize;
         if lane > OpKind::Trim as usize {
             return Some(self.issue_next::<TIMED, GOVERNED>(slot, intended_ns).map(|()| None));
@@ -56,17 +56,17 @@ impl<E: Engine> Drive<'_, E> {
         if writes {
             parts.prepare(engine, &slot, &flight.op);
         }
-        let timed = TIMED || cursor == self.sample;
-        flight.start_ns = if timed { engine.clock().now_ns() } else { UNTIMED };
-        parts.recorder.replaced(lane, slots.in_flight());
+        flight.start_ns = if TIMED { engine.clock().now_ns() } else { UNTIMED };
         debug_assert!(parts.files.place_of(flight.op.file).is_some(), "a request to a file that is closed");
-        match engine.queue(slot, &flight.op, 0) {
+        // The copy, whose kind is known, not the request in memory.
+        match engine.queue(slot, &op, 0) {
             Queued::Staged => {}
             Queued::Done(completion) => {
+                parts.recorder.issued(lane, slots.in_flight());
                 return Some(self.done_at_once::<TIMED, GOVERNED>(completion).map(|()| None));
             }
             Queued::Full(slot) => {
-                let op = flight.op;
+                parts.recorder.issued(lane, slots.in_flight());
                 return Some(self.make_room::<TIMED, GOVERNED>(slot, op, 0).map(|()| None));
             }
         }
@@ -76,10 +76,11 @@ impl<E: Engine> Drive<'_, E> {
             Err(error) => (0, Some(error)),
         };
         if taken != 1 || !staged.is_empty() {
+            parts.recorder.issued(lane, slots.in_flight());
             return Some(self.submitted_unusual::<TIMED, GOVERNED>(index as u32, taken, error).map(|()| None));
         }
-        parts.recorder.submitted(1);
-        if timed {
+        parts.recorder.replaced(lane, slots.in_flight());
+        if TIMED {
             flight.issue_ns = engine.clock().now_ns();
         }
         None
@@ -87,7 +88,7 @@ impl<E: Engine> Drive<'_, E> {
 
     /// The same for a job with features that see each transfer.
     #[inline(always)]
-    fn replace_governed<const TIMED: bool>(&mut self, slot: Slot<E>) -> Option<Settled<E>> {
+    fn replace_governed<const TIMED: bool>(&mut self, slot: Slot<E>) -> Option<FreedSlot<E>> {
         let slot = match self.govern(slot) {
             Ok(slot) => slot,
             Err(ended) => return Some(Err(ended)),

@@ -129,20 +129,19 @@ impl<E: Engine> Drive<'_, E> {
         let from = self.cursor;
         let mut now_ns = self.now_ns();
         for at in from..to.min(BLOCK_OPS) {
-            // The request is used where it lies; only a request that fails is copied.
             let Drive { engine, parts, block, latencies_ns, .. } = &mut *self;
-            let op = &block.ops[at];
+            let op = block.ops[at];
             let Some(direction) = op.kind.direction() else { break };
             if op.kind == OpKind::Write {
-                parts.prepare(engine, &slot, op);
+                // The request where it lies: the copy stays in registers.
+                parts.prepare(engine, &slot, &block.ops[at]);
                 now_ns = engine.clock().now_ns();
             }
             let start_ns = now_ns;
-            let Queued::Done(completion) = engine.queue(slot, op, 0) else {
+            let Queued::Done(completion) = engine.queue(slot, &op, 0) else {
                 unreachable!("a synchronous engine is done when queue returns");
             };
             if completion.result != op.length as i64 {
-                let op = *op;
                 self.write_down(from);
                 return self.broken_link(completion, &op, direction, start_ns);
             }

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use fsdyno_results::{BUCKETS, bucket_of};
+use fsdyno_results::{BUCKETS, UNLIMITED_BUCKETS, unlimited_bucket_of};
 
 /// Upper bounds of the coarse classes, exclusive, ns: 10 in ns, 10 in us, 11 in ms; the last class has no bound.
 const BOUNDS_NS: [u64; 31] = bounds_ns();
@@ -27,20 +27,25 @@ const fn bounds_ns() -> [u64; 31] {
 }
 
 /// One cell for each bucket and one for each bound: enough even if every bound splits a bucket.
-pub(crate) const CELLS: usize = BUCKETS + BOUNDS_NS.len();
+const CELLS: usize = BUCKETS + BOUNDS_NS.len();
+
+/// Number of counters: a power of two, so that an index is cut off instead of checked.
+const COUNTERS: usize = CELLS.next_power_of_two();
 
 #[derive(Clone, Copy, Debug)]
 struct Split {
-    /// Cell of the values below the threshold.
+    /// The last value of the cell, ns; larger ones belong to the next cell. `u32::MAX` if no bound falls into the
+    /// bucket: no bound is as large, so that half the memory holds it.
+    last_ns: u32,
+    /// The number of the cell. A bucket of larger values than `u32::MAX` has the number before its own one.
     cell: u32,
-    /// First value that belongs to the next cell; `u64::MAX` when no bound falls into the bucket.
-    threshold_ns: u64,
 }
 
-/// A split for each bucket.
-type Splits = [Split; BUCKETS];
+/// A split for each bucket, fio's last one divided by the rule of the others: no latency is too large, so that none
+/// has to be compared with a largest one.
+type Splits = [Split; UNLIMITED_BUCKETS];
 
-/// The splits of all workers, made when the first one asks: in the program's file they would take 29 KiB.
+/// The splits of all workers, made when the first one asks: in the program's file they would take 32 KiB.
 fn splits() -> &'static Splits {
     static SPLITS: OnceLock<Box<Splits>> = OnceLock::new();
     SPLITS.get_or_init(make_splits)
@@ -48,24 +53,26 @@ fn splits() -> &'static Splits {
 
 fn make_splits() -> Box<Splits> {
     // On the heap at once: a worker's stack is small.
-    let splits = vec![Split { cell: 0, threshold_ns: u64::MAX }; BUCKETS].into_boxed_slice();
-    let mut splits: Box<Splits> = splits.try_into().unwrap_or_else(|_| unreachable!("the vector has BUCKETS elements"));
+    let splits = vec![Split { last_ns: u32::MAX, cell: 0 }; UNLIMITED_BUCKETS].into_boxed_slice();
+    let mut splits: Box<Splits> = splits.try_into().unwrap_or_else(|_| unreachable!("the vector is as long"));
     let mut cell = 0;
     let mut bound = 0;
-    for (bucket, split) in splits.iter_mut().enumerate() {
+    for (bucket, split) in splits[..BUCKETS].iter_mut().enumerate() {
         let (low, high) = (lowest(bucket), lowest(bucket + 1));
         while bound < BOUNDS_NS.len() && BOUNDS_NS[bound] <= low {
             bound += 1;
         }
-        split.cell = cell;
+        split.cell = cell - u32::from(low > u64::from(u32::MAX));
         cell += 1;
         // Bounds differ at least by a factor of 4/3, so that no bucket above 4 ns contains two of them; smaller
         // buckets hold one value.
         if bound < BOUNDS_NS.len() && BOUNDS_NS[bound] < high {
-            split.threshold_ns = BOUNDS_NS[bound];
+            split.last_ns = (BOUNDS_NS[bound] - 1) as u32;
             cell += 1;
         }
     }
+    let last = splits[BUCKETS - 1];
+    splits[BUCKETS..].fill(last);
     splits
 }
 
@@ -78,20 +85,42 @@ fn lowest(bucket: usize) -> u64 {
 #[derive(Clone, Debug)]
 pub(crate) struct Cells {
     splits: &'static Splits,
-    counts: Box<[u64; CELLS]>,
+    counts: Box<[u64; COUNTERS]>,
+}
+
+/// The counts of one bucket.
+struct BucketCounts {
+    lowest_ns: u64,
+    /// Number of values below the bound in the bucket, or all.
+    count: u64,
+    /// The bound in the bucket, ns, and the number of values from it on.
+    above: Option<(u64, u64)>,
 }
 
 impl Cells {
     pub(crate) fn new() -> Cells {
         // Allocated on the heap at once: a worker's stack is small.
-        let counts: Box<[u64]> = vec![0; CELLS].into_boxed_slice();
-        Cells { splits: splits(), counts: counts.try_into().expect("the vector has CELLS elements") }
+        let counts: Box<[u64]> = vec![0; COUNTERS].into_boxed_slice();
+        Cells { splits: splits(), counts: counts.try_into().expect("the vector has COUNTERS elements") }
     }
 
     #[inline]
     pub(crate) fn add(&mut self, latency_ns: u64) {
-        let split = &self.splits[bucket_of(latency_ns)];
-        self.counts[split.cell as usize + usize::from(latency_ns >= split.threshold_ns)] += 1;
+        let split = &self.splits[unlimited_bucket_of(latency_ns) % UNLIMITED_BUCKETS];
+        let cell = split.cell as usize + usize::from(latency_ns > u64::from(split.last_ns));
+        self.counts[cell % COUNTERS] += 1;
+    }
+
+    /// The counts of fio's buckets.
+    fn each_bucket(&self) -> impl Iterator<Item = BucketCounts> {
+        self.splits[..BUCKETS].iter().enumerate().map(|(bucket, split)| {
+            let (cell, lowest_ns, bound_ns) = (split.cell as usize, lowest(bucket), u64::from(split.last_ns) + 1);
+            if lowest_ns >= bound_ns {
+                return BucketCounts { lowest_ns, count: self.counts[cell + 1], above: None };
+            }
+            let above = (bound_ns < lowest(bucket + 1)).then(|| (bound_ns, self.counts[cell + 1]));
+            BucketCounts { lowest_ns, count: self.counts[cell], above }
+        })
     }
 
     pub(crate) fn clear(&mut self) {
@@ -100,33 +129,23 @@ impl Cells {
 
     /// Counts by fio's buckets.
     pub(crate) fn buckets(&self) -> Vec<u64> {
-        self.splits
-            .iter()
-            .map(|split| {
-                let cell = split.cell as usize;
-                let upper = if split.threshold_ns == u64::MAX { 0 } else { self.counts[cell + 1] };
-                self.counts[cell] + upper
-            })
-            .collect()
+        self.each_bucket().map(|bucket| bucket.count + bucket.above.map_or(0, |(_, count)| count)).collect()
     }
 
     /// Adds the counts to other classes; each class consists of whole buckets.
     pub(super) fn add_to(&self, classes: &mut [u64], class_of: impl Fn(u64) -> usize) {
-        for (bucket, split) in self.splits.iter().enumerate() {
-            let cell = split.cell as usize;
-            let upper = if split.threshold_ns == u64::MAX { 0 } else { self.counts[cell + 1] };
-            classes[class_of(lowest(bucket))] += self.counts[cell] + upper;
+        for BucketCounts { lowest_ns, count, above } in self.each_bucket() {
+            classes[class_of(lowest_ns)] += count + above.map_or(0, |(_, count)| count);
         }
     }
 
     /// Counts by coarse class: 10 in ns, 10 in us, 12 in ms.
     pub(crate) fn classes(&self) -> [u64; 32] {
         let mut classes = [0; 32];
-        for (bucket, split) in self.splits.iter().enumerate() {
-            let cell = split.cell as usize;
-            classes[class_of(lowest(bucket))] += self.counts[cell];
-            if split.threshold_ns != u64::MAX {
-                classes[class_of(split.threshold_ns)] += self.counts[cell + 1];
+        for BucketCounts { lowest_ns, count, above } in self.each_bucket() {
+            classes[class_of(lowest_ns)] += count;
+            if let Some((bound_ns, count)) = above {
+                classes[class_of(bound_ns)] += count;
             }
         }
         classes
@@ -140,6 +159,7 @@ fn class_of(latency_ns: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsdyno_results::bucket_of;
 
     /// Values around every power of two and every bound, where an error of one would show.
     fn probes() -> Vec<u64> {
@@ -147,7 +167,7 @@ mod tests {
         for around in BOUNDS_NS.iter().copied().chain((7..36).map(|power| 1u64 << power)) {
             values.extend([around - 1, around, around + 1]);
         }
-        values.extend([17_000_000_000, 18_000_000_000, u64::MAX / 2]);
+        values.extend([17_000_000_000, 18_000_000_000, u64::MAX / 2, u64::MAX]);
         values
     }
 

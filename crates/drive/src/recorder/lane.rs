@@ -7,6 +7,9 @@ use fsdyno_workload::{Op, OpKind};
 use super::distributed::{Distributed, Sums, merged};
 use super::on_request::{OfPriority, OnRequest};
 
+/// No request has this priority: the kernel knows no such class.
+pub(super) const NO_PRIORITY: u16 = u16::MAX;
+
 /// One direction's counters. Distributions exist only if the direction has I/O.
 #[derive(Clone)]
 pub(super) struct Lane {
@@ -25,8 +28,9 @@ pub(super) struct Lane {
     /// Total latency; only kept apart from clat if there is a submission latency.
     pub(super) lat: Sums,
     pub(super) slat: Sums,
-    /// Whether each transfer has a place in the distributions on request.
-    pub(super) takes_all: bool,
+    /// The priority of transfers whose latencies have no place in the distributions on request: 0, or
+    /// [`NO_PRIORITY`] if each transfer has one.
+    pub(super) plain_priority: u16,
     /// Distributions that are kept only on request. They stand together, so that an I/O needs one check only.
     pub(super) on_request: Option<Box<OnRequest>>,
     /// Response time, from the intended start, for paced jobs.
@@ -82,7 +86,7 @@ impl Lane {
     /// Adds the latencies of a transfer. A separate function, so that its registers are its own.
     #[inline(never)]
     pub(super) fn took(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
-        if (priority != 0) | self.takes_all {
+        if priority != self.plain_priority {
             // The last call of this function: nothing has to be kept over it.
             return self.took_otherwise(priority, slat_ns, clat_ns);
         }
@@ -119,7 +123,7 @@ impl Lane {
 
     /// Adds a transfer of a priority of its own, or of a job that asks for more distributions.
     fn took_otherwise(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
-        if self.takes_all {
+        if self.plain_priority == NO_PRIORITY {
             self.took_on_request(priority, slat_ns, clat_ns);
         } else {
             self.took_with_priority(priority, slat_ns, clat_ns);

@@ -22,7 +22,7 @@ use self::threads::Threads;
 use super::control::{self, Target};
 use super::positioned::{self, DONT_CACHE};
 use crate::buffers::Arena;
-use crate::completions::{append, spare_capacity};
+use crate::completions::{append, append_all, spare_capacity};
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::{EngineSetup, EngineSetupError};
 use crate::slot::Slot;
@@ -275,8 +275,7 @@ impl<'a> Aio<'a> {
             Err(libc::EINTR) => 0,
             Err(code) => return Err(EngineError { call: "io_getevents", code }),
         };
-        let mut events = self.events[..count].iter();
-        append(completions, count, || completion(*events.next().expect("as many as were counted")));
+        append_all(completions, self.events[..count].iter().copied().map(completion));
         self.in_flight -= count;
         Ok(count)
     }

@@ -93,7 +93,7 @@ mod tests {
     use super::super::command;
     use super::*;
 
-    fn told(line: &str) -> String {
+    fn problem_of(line: &str) -> String {
         let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
         let all = std::iter::once("fsdyno".into()).chain(words.clone());
         let error = command().try_get_matches_from(all).unwrap_err();
@@ -138,7 +138,7 @@ mod tests {
             ("show --bogus", "show has no option `--bogus`\n`fsdyno help show` shows all"),
             ("runs --store", "--store <DIR> needs a value\n`fsdyno help runs` shows all"),
         ] {
-            assert_eq!(told(line), expected);
+            assert_eq!(problem_of(line), expected);
         }
     }
 }

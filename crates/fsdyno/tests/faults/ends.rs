@@ -333,7 +333,7 @@ impl RunningCase<'_> {
         let ran = running.finish();
         let output = format!("{engine}, {}: {}{}", case.fault, ran.stdout, ran.stderr);
         assert_eq!(ran.status, case.status, "{output}");
-        assert_eq!(kept(&ran), case.kept, "{output}");
+        assert_eq!(partial_result(&ran), case.kept, "{output}");
         let message: Vec<String> = case.message.iter().map(|words| moment(&ran.message(words))).collect();
         Row {
             fault: case.fault.to_owned(),
@@ -347,7 +347,7 @@ impl RunningCase<'_> {
 }
 
 /// The error of the first job that has one, and the number of lost requests; `None`: there is no record.
-fn kept(ran: &RunResult) -> Option<(Option<i64>, u64)> {
+fn partial_result(ran: &RunResult) -> Option<(Option<i64>, u64)> {
     let jobs = ran.record.as_ref()?["jobs"].as_array()?;
     let error = jobs.iter().find_map(|job| job["error"]["code"].as_i64());
     let lost = jobs.iter().filter_map(|job| job["lost"]["count"].as_u64()).sum();
@@ -449,7 +449,7 @@ fn sim() {
         );
         let ran = hurried(place.path(), &words).finish();
         assert_eq!(ran.status, *status, "{fault}: {}{}", ran.stdout, ran.stderr);
-        assert_eq!(kept(&ran), Some((Some(*code), *lost)), "{fault}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(partial_result(&ran), Some((Some(*code), *lost)), "{fault}: {}{}", ran.stdout, ran.stderr);
         Row {
             fault: (*fault).to_owned(),
             asked: format!("`fio {words}`"),

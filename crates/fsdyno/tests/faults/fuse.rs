@@ -161,7 +161,7 @@ fn row(case: &Case, place: &Path, precious: &UserFiles) -> Row {
         asked: format!("`fio {}`", case.words),
         status: ran.status.to_string(),
         message,
-        kept: kept(&ran),
+        kept: partial_result(&ran),
         left: left(precious),
     };
     assert!(std::fs::read(place.join(DATA)).expect("it is still there") == vec![7; 1 << 20], "the data was touched");
@@ -179,14 +179,14 @@ fn left(precious: &UserFiles) -> String {
 }
 
 /// The record's content on short transfers, errors that were continued after and the longest wait.
-fn kept(ran: &RunResult) -> String {
+fn partial_result(ran: &RunResult) -> String {
     let job = &ran.record.as_ref().expect("a record is kept")["jobs"][0];
     let moved = &job["directions"];
     let short: u64 = ["read", "write"].iter().filter_map(|direction| moved[direction]["short_ios"].as_u64()).sum();
     let bytes: u64 = ["read", "write"].iter().filter_map(|direction| moved[direction]["bytes"].as_u64()).sum();
     let seconds = moved["read"]["clat"]["moments"]["max"].as_u64().unwrap_or_default() / 1_000_000_000;
     let survived = job["survived_errors"]["total"].as_u64().unwrap_or_default();
-    let mut kept = ran.kept();
+    let mut kept = ran.partial_result();
     if short > 0 {
         assert_eq!(bytes, 1 << 20, "the rest of the request follows");
         kept.push_str(&format!(", {short} short I/O, all bytes"));
@@ -219,7 +219,7 @@ fn guided_face() {
             assert_eq!(ran.status, 1, "{fault}: {}{}", ran.stdout, ran.stderr);
             assert!(ran.stdout.contains("fuse.faultfs on faultfs"), "the answer is printed: {}", ran.stdout);
             let message = replace_after(&ran.message(message), "offset=", "N", |letter| letter.is_ascii_digit());
-            let kept = ran.kept();
+            let kept = ran.partial_result();
             let left = precious.and_else();
             assert_eq!(left, "nothing");
             assert!(clean(&place).stdout.contains("no fsdyno files are left"));

@@ -42,7 +42,7 @@ fn row(fault: &str, asked: &str, ran: &RunResult, message: &str, left: String) -
         asked: format!("`{asked}`"),
         status: ran.status.to_string(),
         message: moment(&ran.message(message)),
-        kept: ran.kept(),
+        kept: ran.partial_result(),
         left,
     }
 }

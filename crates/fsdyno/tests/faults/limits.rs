@@ -25,7 +25,7 @@ fn row(fault: &str, words: &str, ran: &RunResult, message: &str, left: String) -
         message: ["this machine has ", "may open ", "a.0."].iter().fold(ran.message(message), |message, mark| {
             replace_after(&message, mark, "N", |letter| letter.is_ascii_digit() || letter == '.')
         }),
-        kept: ran.kept(),
+        kept: ran.partial_result(),
         left,
     }
 }

@@ -89,19 +89,19 @@ fn in_phase(phase: &Phase, signal: &str, place: &Path, precious: &UserFiles) -> 
         asked: format!("`fio {} --record=FILE`", phase.words),
         status: ran.status.to_string(),
         message,
-        kept: kept(&ran),
+        kept: partial_result(&ran),
         left,
     }
 }
 
 /// The content of the record, and whether the report was printed.
-fn kept(ran: &RunResult) -> String {
+fn partial_result(ran: &RunResult) -> String {
     let report = if ran.stdout.contains("Run status group 0") { ", the report" } else { "" };
     let marked = match ran.record.as_ref().map(|record| record["complete"] == true) {
         Some(false) => ", marked incomplete",
         _ => "",
     };
-    format!("{}{marked}{report}", ran.kept())
+    format!("{}{marked}{report}", ran.partial_result())
 }
 
 fn meet(phase: &str, running: &mut Running, place: &Path) {

@@ -180,7 +180,7 @@ impl RunResult {
     }
 
     /// The record in words for the table.
-    pub(crate) fn kept(&self) -> String {
+    pub(crate) fn partial_result(&self) -> String {
         let what =
             if self.record.as_ref().is_some_and(|record| record["rows"].is_array()) { "study" } else { "record" };
         match self.job() {

@@ -20,7 +20,7 @@ fn row(fault: &str, asked: &str, ran: &RunResult, message: &str, left: String) -
         asked: format!("`{asked}`"),
         status: ran.status.to_string(),
         message: numbers(&ran.message(message)),
-        kept: ran.kept(),
+        kept: ran.partial_result(),
         left,
     }
 }

@@ -13,7 +13,7 @@ fn row(fault: &str, words: &str, ran: &RunResult, message: &str) -> Row {
         asked: format!("`fio {words}`"),
         status: ran.status.to_string(),
         message: ["rand_seed ", "wanted ", "offset ", "offset="].into_iter().fold(ran.message(message), numbers),
-        kept: ran.kept(),
+        kept: ran.partial_result(),
         left: "its file".to_owned(),
     }
 }

@@ -348,7 +348,7 @@ fn the_cells_are_those_of_the_document() {
         "| finding | set-up | honest twin | same device | same file | device below |\n|---|---|---|---|---|---|\n",
     );
     for scene in SCENES {
-        let places = scene.cells().map(|(_, [reader, writer])| format!("{}; {}", reader.told(), writer.told()));
+        let places = scene.cells().map(|(_, [reader, writer])| format!("{}; {}", reader.expectation(), writer.expectation()));
         let ([set_up, twin], places) = (scene.words, places.join(" | "));
         table.push_str(&format!("| `{}` | {set_up} | {twin} | {places} |\n", scene.finding));
     }
@@ -403,7 +403,7 @@ fn found(scene: &Scene, id: &str) {
 }
 
 impl Cell {
-    fn told(self) -> &'static str {
+    fn expectation(self) -> &'static str {
         match self {
             AsAlone => "found",
             TwinNotVisible => "found, the twin may be not visible",

@@ -462,7 +462,7 @@ mod tests {
     }
 
     /// A run that keeps the rules: 2 GiB/s and 4 GiB/s, and 8 kIOPS in each phase of metadata but the search.
-    fn kept() -> Study {
+    fn study_within_rules() -> Study {
         let mut study = Study::of_run(RunRecord::new("test", 0));
         study.rows = vec![
             ior("ior-easy-write", 500),
@@ -484,20 +484,20 @@ mod tests {
 
     #[test]
     fn the_score_is_the_root_of_both_geometric_means() {
-        let told = sentences(&kept(), &options(), OF_TEN);
+        let lines = sentences(&study_within_rules(), &options(), OF_TEN);
         // The square root of 2 times 4 is 2.83. The search lists 6.4 million names in 800 s, which is 8 kIOPS too.
         let first =
             "The phases of IO500 on 10 nodes: bandwidth 2.83 GiB/s, metadata 8.00 kIOPS, score 4.76 (not official).";
-        assert_eq!(told[0], first);
-        assert_eq!(told.len(), 14);
-        assert_eq!(told[1], "ior-easy-write: 2.00 GiB/s in 500 s, trust ok.");
-        assert_eq!(told[5], "find: 8.00 kIOPS in 800 s, trust ok.");
-        assert!(told[13].starts_with("No phase has a knee: all ran on 10 nodes alone;"), "{}", told[13]);
+        assert_eq!(lines[0], first);
+        assert_eq!(lines.len(), 14);
+        assert_eq!(lines[1], "ior-easy-write: 2.00 GiB/s in 500 s, trust ok.");
+        assert_eq!(lines[5], "find: 8.00 kIOPS in 800 s, trust ok.");
+        assert!(lines[13].starts_with("No phase has a knee: all ran on 10 nodes alone;"), "{}", lines[13]);
     }
 
     #[test]
     fn each_phase_has_its_knee_where_the_nodes_differ_in_number() {
-        let mut study = kept();
+        let mut study = study_within_rules();
         let once = std::mem::take(&mut study.rows);
         for round in 0..3 {
             for nodes in [2_u64, 5, 10] {
@@ -519,17 +519,17 @@ mod tests {
                 }
             }
         }
-        let told = sentences(&study, &options(), OF_TEN);
-        assert!(told[0].contains("score 4.76"), "that of all nodes: {}", told[0]);
-        assert_eq!(told[1], "ior-easy-write: 2.00 GiB/s in 500 s, trust ok; does not saturate up to 10 nodes.");
-        assert_eq!(told[2], "mdtest-easy-write: 8.00 kIOPS in 500 s, trust ok; saturates at 5 nodes.");
-        assert_eq!(told[3], "ior-hard-write: 2.00 GiB/s in 500 s, trust ok; saturates at 2 nodes.");
-        assert_eq!(told.len(), 13);
+        let lines = sentences(&study, &options(), OF_TEN);
+        assert!(lines[0].contains("score 4.76"), "that of all nodes: {}", lines[0]);
+        assert_eq!(lines[1], "ior-easy-write: 2.00 GiB/s in 500 s, trust ok; does not saturate up to 10 nodes.");
+        assert_eq!(lines[2], "mdtest-easy-write: 8.00 kIOPS in 500 s, trust ok; saturates at 5 nodes.");
+        assert_eq!(lines[3], "ior-hard-write: 2.00 GiB/s in 500 s, trust ok; saturates at 2 nodes.");
+        assert_eq!(lines.len(), 13);
     }
 
     #[test]
     fn a_phase_that_moved_nothing_has_no_figure() {
-        let mut study = kept();
+        let mut study = study_within_rules();
         study.rows[0].run.as_mut().unwrap().jobs.iter_mut().for_each(|job| job.directions.write.bytes = 0);
         assert_eq!(sentences(&study, &options(), OF_TEN)[1], "ior-easy-write: -, trust ok.");
     }
@@ -537,25 +537,25 @@ mod tests {
     #[test]
     fn without_the_rules_there_is_a_reason_and_no_score() {
         let options = options();
-        let told = |study: &Study, options: &Io500Options, role| sentences(study, options, role).swap_remove(0);
-        let short = told(&kept(), &Io500Options { time_s: 5, ..options.clone() }, OF_TEN);
+        let first_sentence = |study: &Study, options: &Io500Options, role| sentences(study, options, role).swap_remove(0);
+        let short = first_sentence(&study_within_rules(), &Io500Options { time_s: 5, ..options.clone() }, OF_TEN);
         assert!(!short.contains("score 4") && short.contains("must run for 300 s, and --runtime says 5 s"), "{short}");
-        let mut study = kept();
+        let mut study = study_within_rules();
         study.rows[3] = mdtest("mdtest-hard-write", 2_400_000, 299);
-        assert!(told(&study, &options, OF_TEN).contains("kept: mdtest-hard-write ended before its time."));
-        study = kept();
+        assert!(first_sentence(&study, &options, OF_TEN).contains("kept: mdtest-hard-write ended before its time."));
+        study = study_within_rules();
         study.rows.pop();
-        assert!(told(&study, &options, OF_TEN).contains("kept: mdtest-hard-delete did not run."));
-        study = kept();
+        assert!(first_sentence(&study, &options, OF_TEN).contains("kept: mdtest-hard-delete did not run."));
+        study = study_within_rules();
         study.rows[4].phase = None;
-        assert!(told(&study, &options, OF_TEN).contains("kept: find did not run."));
-        study = kept();
+        assert!(first_sentence(&study, &options, OF_TEN).contains("kept: find did not run."));
+        study = study_within_rules();
         let error = fsdyno_results::JobError { code: 28, function: "write".into(), text: "No space left".into() };
         study.rows[1].phase.as_mut().unwrap().error = Some(error);
-        assert!(told(&study, &options, OF_TEN).contains("kept: mdtest-easy-write has no valid figure."));
-        study = kept();
+        assert!(first_sentence(&study, &options, OF_TEN).contains("kept: mdtest-easy-write has no valid figure."));
+        study = study_within_rules();
         study.rows[0].run.as_mut().unwrap().nodes.truncate(9);
-        let few = told(&study, &options, NodeRole { elsewhere: false, ..OF_TEN });
+        let few = first_sentence(&study, &options, NodeRole { elsewhere: false, ..OF_TEN });
         assert!(
             few.contains("10 client machines, and this run has 9 client machines; data must be read by another"),
             "{few}"

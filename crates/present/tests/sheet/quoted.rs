@@ -143,7 +143,7 @@ fn samples(draw: &mut Draw, reads: bool, jobs: &[JobRecord]) -> Vec<LedgerSample
 }
 
 /// The figures before and after `words`; `None`: the sentence has not these words.
-fn around<'t>(text: &'t str, words: &str) -> Option<(&'t str, f64)> {
+fn figures_beside<'t>(text: &'t str, words: &str) -> Option<(&'t str, f64)> {
     let (before, after) = text.split_once(words)?;
     Some((before, *numbers(after).first()?))
 }
@@ -158,12 +158,12 @@ fn quotes(text: &str, found: &ByHand, bound: Bound, said: &dyn Fn() -> String) -
     };
     let share = |shown: f64, of: f64| assert!((shown - of * 100.0).abs() <= 0.51, "{shown} %, not {of}: {}", said());
     if let Some((reached, percent)) =
-        around(text, " I/Os per second is ").or_else(|| around(text, " I/Os per second, "))
+        figures_beside(text, " I/Os per second is ").or_else(|| figures_beside(text, " I/Os per second, "))
     {
         assert_eq!(reached, number(found.iops), "{}", said());
         share(percent, found.iops / ios_asked);
     } else if let Some((reached, percent)) =
-        around(text, " is ").or_else(|| around(text, ", ")).filter(|_| text.contains("bps="))
+        figures_beside(text, " is ").or_else(|| figures_beside(text, ", ")).filter(|_| text.contains("bps="))
     {
         assert_eq!(reached, bytes_per_s(found.bytes_per_s), "{}", said());
         share(percent, found.bytes_per_s / bytes_asked);

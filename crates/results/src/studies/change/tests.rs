@@ -182,7 +182,7 @@ fn other_plans_and_machines_are_obstacles() {
 }
 
 /// Earlier studies with these IOPS, all within an hour.
-fn kept(levels: &[u64]) -> Vec<Study> {
+fn earlier_studies(levels: &[u64]) -> Vec<Study> {
     let of = |(hour, percent): (usize, &u64)| {
         let rounds: Vec<(u64, u64)> = STEADY.iter().map(|(reads, ns)| (reads * percent / 100, *ns)).collect();
         Study { started_ms: hour as u64, ..study(&rounds) }
@@ -209,7 +209,7 @@ fn a_tenth_slower() -> (Study, Study) {
 #[test]
 fn what_scatters_from_study_to_study_hides_a_change() {
     let (base, new) = a_tenth_slower();
-    let with = |levels: &[u64]| found_after(&kept(levels), &base, &new);
+    let with = |levels: &[u64]| found_after(&earlier_studies(levels), &base, &new);
     let (quiet, wild) = (with(&[100, 101, 99, 100]), with(&[100, 110, 92, 105]));
     assert_eq!((quiet.shown, wild.shown), (Significance::Worse, Significance::NotShown), "{quiet:?} {wild:?}");
     assert!(matches!(quiet.scatter, Scatter::RecordedFact { studies: 5, .. }), "four and the base: {quiet:?}");
@@ -237,7 +237,7 @@ fn a_history_is_of_whole_sound_studies_of_the_same_thing_before_both() {
         let found = earlier(&Digest::of(&base), &Digest::of(&new), &kept);
         found.iter().map(|study| study.started_ms).collect::<Vec<_>>()
     };
-    let mut kept = kept(&[100; 6]);
+    let mut kept = earlier_studies(&[100; 6]);
     assert_eq!(ids(&kept), [0, 1, 2, 3, 4, 5]);
     kept[0].complete = false;
     kept[1].started_ms = 150;
@@ -252,7 +252,7 @@ fn a_history_is_of_whole_sound_studies_of_the_same_thing_before_both() {
 #[test]
 fn invalid_rounds_and_longer_studies_tell_no_scatter() {
     let (base, new) = a_tenth_slower();
-    let mut kept = kept(&[100, 102, 98, 101]);
+    let mut kept = earlier_studies(&[100, 102, 98, 101]);
     let seen = |kept: &[Study]| match found_after(kept, &base, &new).scatter {
         Scatter::RecordedFact { studies, .. } => studies,
         Scatter::Assumed => 0,

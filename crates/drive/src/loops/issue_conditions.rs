@@ -17,7 +17,7 @@ const SLEEP_NS: u64 = 20_000;
 
 /// The reasons to hold a worker's requests back.
 #[derive(Debug)]
-pub struct Holds {
+pub struct IssueConditions {
     /// Turns of an empty loop before each request.
     cycles: u32,
     flow: Option<FlowShare>,
@@ -34,7 +34,7 @@ pub struct Holds {
     think_due_ns: u64,
 }
 
-impl Holds {
+impl IssueConditions {
     /// `None`: the job has none of these.
     pub fn for_job(
         pacing: &Pacing,
@@ -43,7 +43,7 @@ impl Holds {
         search: Option<DepthSearch>,
         opens: bool,
         now_ns: u64,
-    ) -> Option<Box<Holds>> {
+    ) -> Option<Box<IssueConditions>> {
         let think_interval_ns = if pacing.think_ns > 0 { pacing.think_interval_ns } else { 0 };
         let any = flow.is_some() || locks.is_some() || search.is_some() || opens;
         let any = any || pacing.think_cycles > 0 || think_interval_ns > 0;
@@ -51,10 +51,10 @@ impl Holds {
             let flow_sleep_ns = pacing.flow.map_or(0, |flow| flow.sleep_ns);
             let cycles = pacing.think_cycles;
             let think_due_ns = u64::MAX;
-            let mut holds =
-                Holds { cycles, flow, opens, locks, flow_sleep_ns, search, think_interval_ns, think_due_ns };
-            holds.await_think_time(now_ns);
-            Box::new(holds)
+            let mut conditions =
+                IssueConditions { cycles, flow, opens, locks, flow_sleep_ns, search, think_interval_ns, think_due_ns };
+            conditions.await_think_time(now_ns);
+            Box::new(conditions)
         })
     }
 
@@ -69,22 +69,22 @@ impl Holds {
 impl<E: Engine> Drive<'_, E> {
     /// Waits until nothing holds back the block's request of this index.
     #[inline(never)]
-    pub(super) fn wait_for_holds<const TIMED: bool>(&mut self, index: usize) -> Step {
+    pub(super) fn wait_for_issue_conditions<const TIMED: bool>(&mut self, index: usize) -> Step {
         if self.search().is_some_and(|search| search.changes()) {
             self.change_depth::<TIMED>()?;
         }
-        let opens = self.governor().holds.as_ref().is_some_and(|holds| holds.opens);
+        let opens = self.governor().conditions.as_ref().is_some_and(|conditions| conditions.opens);
         if opens {
             self.see_to_file::<TIMED>(index)?;
         }
         if self.block.ops[index].kind.direction().is_none() {
             return Ok(());
         }
-        self.wait_until_granted::<TIMED>(index, |holds, _| holds.flow.as_mut().is_none_or(FlowShare::take))?;
+        self.wait_until_granted::<TIMED>(index, |conditions, _| conditions.flow.as_mut().is_none_or(FlowShare::take))?;
         if self.locks().is_some() {
             self.lock_file::<TIMED>(index)?;
         }
-        let cycles = self.governor().holds.as_ref().map_or(0, |holds| holds.cycles);
+        let cycles = self.governor().conditions.as_ref().map_or(0, |conditions| conditions.cycles);
         (0..cycles).for_each(|turn| {
             std::hint::black_box(turn);
         });
@@ -121,7 +121,7 @@ impl<E: Engine> Drive<'_, E> {
     }
 
     fn locks(&mut self) -> Option<&mut LockedFiles> {
-        self.governor().holds.as_mut()?.locks.as_mut()
+        self.governor().conditions.as_mut()?.locks.as_mut()
     }
 
     /// Waits for the lock of the request's file.
@@ -131,15 +131,15 @@ impl<E: Engine> Drive<'_, E> {
         if !E::SYNCHRONOUS && self.locks().is_some_and(|locks| locks.holds_against(&op)) {
             self.drain::<TIMED, true>()?;
         }
-        self.wait_until_granted::<TIMED>(index, |holds, op| holds.locks.as_mut().is_none_or(|locks| locks.take(op)))
+        self.wait_until_granted::<TIMED>(index, |conditions, op| conditions.locks.as_mut().is_none_or(|locks| locks.take(op)))
     }
 
     /// Lets other jobs run until `grants` allows the request.
     #[inline(never)]
-    fn wait_until_granted<const TIMED: bool>(&mut self, index: usize, grants: fn(&mut Holds, &Op) -> bool) -> Step {
+    fn wait_until_granted<const TIMED: bool>(&mut self, index: usize, grants: fn(&mut IssueConditions, &Op) -> bool) -> Step {
         let op = self.block.ops[index];
         let mut looks = 0;
-        while !self.governor().holds.as_mut().is_none_or(|holds| grants(holds, &op)) {
+        while !self.governor().conditions.as_mut().is_none_or(|conditions| grants(conditions, &op)) {
             looks += 1;
             self.let_others_go_first::<TIMED>(looks)?;
         }
@@ -148,7 +148,7 @@ impl<E: Engine> Drive<'_, E> {
 
     /// Waits while the flow holds the request back. Requests in flight continue.
     fn let_others_go_first<const TIMED: bool>(&mut self, looks: u32) -> Step {
-        let sleep_ns = self.governor().holds.as_ref().map_or(0, |holds| holds.flow_sleep_ns);
+        let sleep_ns = self.governor().conditions.as_ref().map_or(0, |conditions| conditions.flow_sleep_ns);
         if sleep_ns > 0 && !E::SYNCHRONOUS {
             self.drain::<TIMED, true>()?;
         }
@@ -163,22 +163,22 @@ impl<E: Engine> Drive<'_, E> {
     }
 
     fn search(&mut self) -> Option<&mut DepthSearch> {
-        self.governor().holds.as_mut()?.search.as_mut()
+        self.governor().conditions.as_mut()?.search.as_mut()
     }
 
     /// After a transfer: checks whether a pause is due by the clock, and gives the latency to the search.
     #[inline(never)]
-    pub(super) fn held_completes(&mut self, op: &Op, lat_ns: u64, end_ns: u64) -> Step {
+    pub(super) fn conditions_after_completion(&mut self, op: &Op, lat_ns: u64, end_ns: u64) -> Step {
         let in_ramp = self.parts.phase.in_ramp();
         let governor = self.governor();
-        let Some(holds) = &mut governor.holds else { return Ok(()) };
-        if let Some(locks) = &mut holds.locks {
+        let Some(conditions) = &mut governor.conditions else { return Ok(()) };
+        if let Some(locks) = &mut conditions.locks {
             locks.give_back(op);
         }
-        if end_ns >= holds.think_due_ns {
+        if end_ns >= conditions.think_due_ns {
             governor.blocks_since_think = governor.pacing.think_blocks;
         }
-        match &mut holds.search {
+        match &mut conditions.search {
             Some(search) if !in_ramp => {
                 search.note(lat_ns, end_ns).map_err(|verdict| Box::new(verdict.ended(op, lat_ns)))
             }
