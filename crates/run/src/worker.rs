@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use crate::control::Control;
 use fsdyno_drive::{
-    DepthSearch, Ended, Equipment, FlowShare, Governor, IssueConditions, IntervalMeter, JobClock, LatencySeries, LockedFiles,
-    LogBuffer, Loop, LoopParts, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell, WorkerEnd,
-    WorkerState,
+    DepthSearch, Ended, Equipment, FlowShare, Governor, IntervalMeter, IssueConditions, JobClock, LatencySeries,
+    LockedFiles, LogBuffer, Loop, LoopParts, RampEnd, Recorder, RecorderOptions, Survival, Worker, WorkerCell,
+    WorkerEnd, WorkerState,
 };
 use fsdyno_engine::buffers::LockedMemory;
 use fsdyno_engine::{EngineSetup, Names};

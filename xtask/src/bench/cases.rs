@@ -20,14 +20,14 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "instructions-qd1",
         title: "null, randread, iodepth 1",
-        kind: Kind::Instructions { words: "--rw=randread", target: at_most(118.0, 105.0), recorded_fio: 2155.0 },
+        kind: Kind::Instructions { words: "--rw=randread", target: at_most(110.0, 105.0), recorded_fio: 2155.0 },
     },
     Case {
         name: "instructions-qd64",
         title: "null, randread, iodepth 64",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64",
-            target: at_most(240.0, 225.0),
+            target: at_most(228.0, 216.0),
             recorded_fio: 3305.0,
         },
     },
@@ -36,7 +36,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randrw 75/25, iodepth 64",
         kind: Kind::Instructions {
             words: "--rw=randrw --rwmixread=75 --iodepth=64",
-            target: at_most(315.0, 270.0),
+            target: at_most(302.0, 270.0),
             recorded_fio: 3409.0,
         },
     },
@@ -45,7 +45,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, gtod_reduce, norandommap",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --gtod_reduce=1 --norandommap",
-            target: at_most(156.0, 105.0),
+            target: at_most(142.0, 105.0),
             recorded_fio: 2278.0,
         },
     },
@@ -55,7 +55,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, zipf",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --random_distribution=zipf:1.1",
-            target: at_most(312.0, 290.0),
+            target: at_most(300.0, 283.0),
             recorded_fio: 3328.0,
         },
     },
@@ -64,7 +64,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, a rate beyond reach",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --rate_iops=100000000",
-            target: at_most(342.0, 300.0),
+            target: at_most(320.0, 300.0),
             recorded_fio: 3552.0,
         },
     },
@@ -115,7 +115,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, write_lat_log of each I/O",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --write_lat_log=log",
-            target: at_most(915.0, 880.0),
+            target: at_most(900.0, 865.0),
             recorded_fio: 10_492.0,
         },
     },
@@ -124,7 +124,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, write_lat_log, write_bw_log and write_iops_log of each I/O",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --write_lat_log=log --write_bw_log=log --write_iops_log=log",
-            target: at_most(1320.0, 1250.0),
+            target: at_most(1300.0, 1240.0),
             recorded_fio: 15_438.0,
         },
     },
@@ -151,7 +151,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, bssplit of two sizes",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --bssplit=4k/50:8k/50",
-            target: at_most(412.0, 390.0),
+            target: at_most(400.0, 380.0),
             recorded_fio: 3526.0,
         },
     },
@@ -160,7 +160,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, normal",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --random_distribution=normal:50",
-            target: at_most(400.0, 380.0),
+            target: at_most(390.0, 367.0),
             recorded_fio: 3464.0,
         },
     },
@@ -169,7 +169,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, two zones",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --random_distribution=zoned:50/10:50/90",
-            target: at_most(360.0, 345.0),
+            target: at_most(350.0, 332.0),
             recorded_fio: 3154.0,
         },
     },

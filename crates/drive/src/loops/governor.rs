@@ -132,7 +132,8 @@ impl Governor {
 
     /// Whether a request starts without other checks than that of its intended start.
     fn holds_nothing_back(&self) -> bool {
-        let orders = self.drains_before_trims || self.drains_after_reads || self.serializes || self.conditions.is_some();
+        let orders =
+            self.drains_before_trims || self.drains_after_reads || self.serializes || self.conditions.is_some();
         self.pacing.think_ns == 0 && !orders && self.starts.is_none()
     }
 
@@ -144,7 +145,11 @@ impl Governor {
     }
 
     /// A governor without pacing, for the phase that reads back and verifies.
-    pub fn of_verification(verification: Option<Verification>, conditions: Option<Box<IssueConditions>>, now_ns: u64) -> Governor {
+    pub fn of_verification(
+        verification: Option<Verification>,
+        conditions: Option<Box<IssueConditions>>,
+        now_ns: u64,
+    ) -> Governor {
         Governor {
             pacing: Pacing::default(),
             starts_freely: false,

@@ -131,12 +131,18 @@ impl<E: Engine> Drive<'_, E> {
         if !E::SYNCHRONOUS && self.locks().is_some_and(|locks| locks.holds_against(&op)) {
             self.drain::<TIMED, true>()?;
         }
-        self.wait_until_granted::<TIMED>(index, |conditions, op| conditions.locks.as_mut().is_none_or(|locks| locks.take(op)))
+        self.wait_until_granted::<TIMED>(index, |conditions, op| {
+            conditions.locks.as_mut().is_none_or(|locks| locks.take(op))
+        })
     }
 
     /// Lets other jobs run until `grants` allows the request.
     #[inline(never)]
-    fn wait_until_granted<const TIMED: bool>(&mut self, index: usize, grants: fn(&mut IssueConditions, &Op) -> bool) -> Step {
+    fn wait_until_granted<const TIMED: bool>(
+        &mut self,
+        index: usize,
+        grants: fn(&mut IssueConditions, &Op) -> bool,
+    ) -> Step {
         let op = self.block.ops[index];
         let mut looks = 0;
         while !self.governor().conditions.as_mut().is_none_or(|conditions| grants(conditions, &op)) {

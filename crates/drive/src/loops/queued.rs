@@ -372,7 +372,10 @@ impl<E: Engine> Drive<'_, E> {
     /// Records a completed request. Returns its slot, unless it was handled as an unusual one. Inlined into the loop of
     /// batches; other callers use `complete`.
     #[inline(always)]
-    fn record_completion<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> FreedSlot<E> {
+    fn record_completion<const TIMED: bool, const GOVERNED: bool>(
+        &mut self,
+        completion: Completion<E>,
+    ) -> FreedSlot<E> {
         let end_ns = self.reaped_ns;
         let Drive { engine, parts, flights, .. } = self;
         let flight = &flights[completion.slot.index()];

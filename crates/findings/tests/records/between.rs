@@ -61,8 +61,7 @@ fn ranks_that_ran_one_after_the_other_are_no_total() {
 #[test]
 fn a_slow_node_is_named_and_even_ones_are_not() {
     let even = [990, 1000, 1010, 1005].into_iter().zip(["a", "b", "c", "d"]);
-    let all =
-        |slow: u64| merged(even.clone().map(|(iops, name)| node(name, iops)).chain([node("e", slow)]).collect());
+    let all = |slow: u64| merged(even.clone().map(|(iops, name)| node(name, iops)).chain([node("e", slow)]).collect());
     assert_eq!(named(&all(500), "slow-node"), ["e"]);
     assert!(of_kind(&all(500), "slow-node")[0].cause.starts_with("e does 500 IOPS, 50 % of what the median"));
     // A difference of 15 % is common between equal machines, even if the others are alike.

@@ -348,7 +348,8 @@ fn the_cells_are_those_of_the_document() {
         "| finding | set-up | honest twin | same device | same file | device below |\n|---|---|---|---|---|---|\n",
     );
     for scene in SCENES {
-        let places = scene.cells().map(|(_, [reader, writer])| format!("{}; {}", reader.expectation(), writer.expectation()));
+        let places =
+            scene.cells().map(|(_, [reader, writer])| format!("{}; {}", reader.expectation(), writer.expectation()));
         let ([set_up, twin], places) = (scene.words, places.join(" | "));
         table.push_str(&format!("| `{}` | {set_up} | {twin} | {places} |\n", scene.finding));
     }

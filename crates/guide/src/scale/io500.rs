@@ -537,7 +537,8 @@ mod tests {
     #[test]
     fn without_the_rules_there_is_a_reason_and_no_score() {
         let options = options();
-        let first_sentence = |study: &Study, options: &Io500Options, role| sentences(study, options, role).swap_remove(0);
+        let first_sentence =
+            |study: &Study, options: &Io500Options, role| sentences(study, options, role).swap_remove(0);
         let short = first_sentence(&study_within_rules(), &Io500Options { time_s: 5, ..options.clone() }, OF_TEN);
         assert!(!short.contains("score 4") && short.contains("must run for 300 s, and --runtime says 5 s"), "{short}");
         let mut study = study_within_rules();

@@ -175,8 +175,8 @@ proptest! {
     /// No text makes a reader panic.
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC{0,24}") {
+        let mut draft = Draft::default();
         for row in job_rows() {
-            let mut draft = Draft::default();
             if let Ok(value) = row.kind.read(row.name, Some(&text), &mut Reading::default()) {
                 let _ = row.kind.apply(&mut draft, &value);
             }
@@ -186,8 +186,8 @@ proptest! {
     /// The same for texts that look like values.
     #[test]
     fn any_likely_text_is_read_or_refused(text in "[-0-9kmgtp%b.:,/xsz\" ]{0,16}") {
+        let mut draft = Draft::default();
         for row in job_rows() {
-            let mut draft = Draft::default();
             if let Ok(value) = row.kind.read(row.name, Some(&text), &mut Reading::default()) {
                 let _ = row.kind.apply(&mut draft, &value);
             }
