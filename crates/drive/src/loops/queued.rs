@@ -3,12 +3,12 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use fsdyno_engine::{Completion, Engine, Queued, Slot};
+use fsdyno_engine::{Completion, Engine, EngineError, Queued, Slot};
 use fsdyno_job::Direction;
 use fsdyno_os::clock::Clock;
 use fsdyno_os::errno::{EAGAIN, ECANCELED};
 use fsdyno_os::files::FileKind;
-use fsdyno_workload::{Block, Op, OpKind, UNNUMBERED};
+use fsdyno_workload::{Block, Op, OpKind};
 
 use super::governor::Governed;
 use super::replacement::FreedSlot;
@@ -30,7 +30,10 @@ impl Flight {
         self.done = 0;
         if GOVERNED {
             self.intended_ns = intended_ns;
-            self.number = block.numbers.as_ref().map_or(UNNUMBERED, |numbers| numbers[cursor]);
+            // A block that has numbers once has them always: without them the request stays unnumbered.
+            if let Some(numbers) = &block.numbers {
+                self.number = numbers[cursor];
+            }
         }
     }
 }
@@ -205,12 +208,12 @@ impl<E: Engine> Drive<'_, E> {
     /// Submits the only staged request: the common case, without the list.
     #[inline(always)]
     fn submit_single<const TIMED: bool, const GOVERNED: bool>(&mut self, index: u32, timed: bool) -> Step {
-        let (taken, error) = match self.engine.submit() {
-            Ok(taken) => (taken, None),
-            Err(error) => (0, Some(error)),
+        let taken = match self.engine.submit() {
+            Ok(taken) => taken,
+            Err(error) => return Err(self.submit_failed(index, &error)),
         };
         if taken != 1 || !self.staged.is_empty() {
-            return self.submitted_unusual::<TIMED, GOVERNED>(index, taken, error);
+            return self.submitted_unusual::<TIMED, GOVERNED>(index, taken);
         }
         self.parts.recorder.submitted(1);
         if timed {
@@ -219,18 +222,21 @@ impl<E: Engine> Drive<'_, E> {
         Ok(())
     }
 
+    /// The request stays staged, and the run ends.
+    #[cold]
+    pub(super) fn submit_failed(&mut self, index: u32, error: &EngineError) -> Box<Ended> {
+        self.staged.push(index);
+        Box::new(Failure::of_engine(error))
+    }
+
     /// The general case: the kernel took nothing, or other requests were staged before.
     #[cold]
     pub(super) fn submitted_unusual<const TIMED: bool, const GOVERNED: bool>(
         &mut self,
         index: u32,
         taken: usize,
-        error: Option<fsdyno_engine::EngineError>,
     ) -> Step {
         self.staged.push(index);
-        if let Some(error) = error {
-            return Err(Box::new(Failure::of_engine(&error)));
-        }
         self.note_submitted::<TIMED>(taken);
         self.submit::<TIMED, GOVERNED>()
     }

@@ -70,14 +70,16 @@ impl<E: Engine> Drive<'_, E> {
                 return Some(self.make_room::<TIMED, GOVERNED>(slot, op, 0).map(|()| None));
             }
         }
-        // A single request is taken, or none. The pair keeps the result out of memory.
-        let (taken, error) = match engine.submit() {
-            Ok(taken) => (taken, None),
-            Err(error) => (0, Some(error)),
+        let taken = match engine.submit() {
+            Ok(taken) => taken,
+            Err(error) => {
+                parts.recorder.issued(lane, slots.in_flight());
+                return Some(Err(self.submit_failed(index as u32, &error)));
+            }
         };
         if taken != 1 || !staged.is_empty() {
             parts.recorder.issued(lane, slots.in_flight());
-            return Some(self.submitted_unusual::<TIMED, GOVERNED>(index as u32, taken, error).map(|()| None));
+            return Some(self.submitted_unusual::<TIMED, GOVERNED>(index as u32, taken).map(|()| None));
         }
         parts.recorder.replaced(lane, slots.in_flight());
         if TIMED {
