@@ -78,12 +78,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, String> {
     let fio = if asked.gate { None } else { fio() };
     let bench = Bench::prepare(ours, fio, asked.quick)?;
     let mut lines: Vec<Line> = Vec::new();
+    let day = machine::day();
+    let rows_of = |lines: &[Line]| -> Vec<Row> { lines.iter().map(|line| Row::of(line, &day)).collect() };
     for case in wanted {
         eprintln!("{} …", case.title);
         lines.extend(bench.measure(case));
+        if asked.write {
+            // An hour of measuring is not lost when something ends this program.
+            write_document(&bench, &rows_of(&lines), false)?;
+        }
     }
-    let day = machine::day();
-    let rows: Vec<Row> = lines.iter().map(|line| Row::of(line, &day)).collect();
+    let rows = rows_of(&lines);
     println!("\n{}", table::markdown(&rows));
     if asked.write {
         write_document(&bench, &rows, asked.case.is_empty())?;
