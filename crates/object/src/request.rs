@@ -14,6 +14,9 @@ use crate::{Credentials, Endpoint};
 /// Stands in place of the hash of a body that TLS protects: hashing a body costs more than sending it.
 const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 
+/// The hash of no bytes, which most requests have.
+const HASH_OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
 /// The initial capacity for the line of a signature, so that no later request allocates memory for it.
 const LINE_BYTES: usize = 1024;
 
@@ -234,8 +237,9 @@ impl Signed {
             (self.second, self.stamp) = (epoch_s, Stamp::of_epoch_s(epoch_s));
         }
         let stamp = self.stamp;
-        let hash = self.signs_bodies.then(|| Hex::of(&sha256(what.body)));
-        let payload = hash.as_ref().map_or(UNSIGNED, Hex::as_str);
+        let hash = (self.signs_bodies && !what.body.is_empty()).then(|| Hex::of(&sha256(what.body)));
+        let without = if self.signs_bodies { HASH_OF_NOTHING } else { UNSIGNED };
+        let payload = hash.as_ref().map_or(without, Hex::as_str);
         // The signature needs the headers in the order of their names.
         let mut headers = [("", ""); 8];
         let mut count = 0;

@@ -1,5 +1,7 @@
 //! Reads the head of an answer.
 
+use std::mem::MaybeUninit;
+
 use crate::Fault;
 
 /// The longest head that is read. Those of object stores have less than a thousand bytes.
@@ -55,9 +57,10 @@ pub fn field_of<'h>(head: &'h [u8], name: &str) -> Option<&'h str> {
 }
 
 fn parse_one(bytes: &[u8]) -> Result<Option<ResponseHead>, Fault> {
-    let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
-    let mut response = httparse::Response::new(&mut fields);
-    let head_bytes = match response.parse(bytes) {
+    // The parser fills as many as there are: to make all of them first would take longer than to read a head.
+    let mut fields = [const { MaybeUninit::uninit() }; FIELDS_MAX];
+    let (mut response, parser) = (httparse::Response::new(&mut []), httparse::ParserConfig::default());
+    let head_bytes = match parser.parse_response_with_uninit_headers(&mut response, bytes, &mut fields) {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(httparse::Error::TooManyHeaders) => return Err(Fault::EndlessHead),

@@ -53,12 +53,16 @@ fn allocations(words: &str, ios: u64) -> Result<(usize, u64), String> {
 /// Checks that a run of `longer` requests allocates as often as a short one.
 #[track_caller]
 fn assert_no_growth(words: &str, longer: u64) {
-    const SHORT: u64 = 10_240;
-    match allocations(words, SHORT).and_then(|few| Ok((few, allocations(words, longer)?))) {
+    assert_no_growth_from(words, 10_240, longer);
+}
+
+#[track_caller]
+fn assert_no_growth_from(words: &str, short: u64, longer: u64) {
+    match allocations(words, short).and_then(|few| Ok((few, allocations(words, longer)?))) {
         Ok(((few, _), (many, seconds))) => {
             let for_the_time = PER_SECOND * (seconds as usize + 2);
-            let growth = for_the_time.min(((longer - SHORT) / REQUESTS_PER_ALLOCATION) as usize);
-            let counted = format!("{words}: {few} allocations for {SHORT} requests, {many} for {longer}");
+            let growth = for_the_time.min(((longer - short) / REQUESTS_PER_ALLOCATION) as usize);
+            let counted = format!("{words}: {few} allocations for {short} requests, {many} for {longer}");
             println!("{counted}");
             assert!(many <= few + growth, "{counted}");
         }
@@ -96,5 +100,44 @@ fn the_drive_loop_allocates_nothing_per_request() {
         for pattern in plain {
             assert_no_growth(&format!("--filename={} {engine} {pattern}", path.display()), 102_400);
         }
+    }
+    #[cfg(target_os = "linux")]
+    objects::are_read_and_written_without_allocations();
+}
+
+/// Objects of a server in a process of its own, whose allocations are not counted.
+#[cfg(target_os = "linux")]
+mod objects {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::{Command, Stdio};
+
+    use testkit::{ObjectServer, ServerBehaviour};
+
+    /// The words before the server's address.
+    const SERVES: &str = "objects are served at ";
+
+    pub(crate) fn are_read_and_written_without_allocations() {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command.args(["--ignored", "--exact", "--nocapture", "objects::are_served"]);
+        let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it begins");
+        let lines = BufReader::new(server.stdout.take().expect("its output")).lines();
+        let host = lines.map_while(Result::ok).find_map(|line| Some(line.split_once(SERVES)?.1.to_owned()));
+        let engine = format!("--ioengine=http --http_host={} --filename=/bucket/key", host.expect("an address"));
+        for pattern in ["--rw=write", "--rw=randread", "--rw=randread --rate_iops=4000000000"] {
+            for dialect in ["webdav", "s3 --http_s3_keyid=AKID --http_s3_key=secret"] {
+                let words = format!("{engine} --http_mode={dialect} {pattern}");
+                crate::assert_no_growth_from(&words, 2_048, 6_144);
+            }
+        }
+        drop(server.stdin.take());
+        assert!(server.wait().expect("it ends").success());
+    }
+
+    #[test]
+    #[ignore = "it serves the test above until its input ends"]
+    fn are_served() {
+        let server = ObjectServer::start(ServerBehaviour::Honest);
+        println!("{SERVES}{}", server.host());
+        std::io::stdin().read_to_end(&mut Vec::new()).expect("its input");
     }
 }

@@ -35,7 +35,7 @@ const PER_MIB_NS: u64 = 1_000_000_000;
 /// Longest time for which a call keeps the worker from reading its stop flag, ns.
 const ORDERS_NS: u64 = 50_000_000;
 
-/// The same for a write that is not to be cut, ns.
+/// The same for a write that is not to be cut, ns; each MiB of it adds `PER_MIB_NS`.
 const WHOLE_NS: u64 = 5_000_000_000;
 
 /// Largest body of an error document that is read, bytes. If the body is longer, the connection is closed.
@@ -99,6 +99,21 @@ struct Answer {
 impl std::fmt::Debug for Objects {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Objects").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Objects {
+    /// A store that has a whole object makes it, even if the connection has ended: the object would come behind the deletes
+    /// that follow a job. So the answer to the last write is awaited.
+    fn drop(&mut self) {
+        let is_written = matches!(self.progress, Progress::Answering { .. }) && self.head.starts_with(b"PUT ");
+        while is_written && self.may_end() {
+            let Some(stream) = &mut self.stream else { return };
+            match stream.receive(&mut self.inbox) {
+                Err(error) if is_wait(&error) => {}
+                _ => return,
+            }
+        }
     }
 }
 
@@ -184,7 +199,12 @@ impl Objects {
     /// Whether the request is not to be cut by the end of the job: a server of WebDAV keeps the part of an object that has
     /// come.
     fn is_to_end(&self) -> bool {
-        self.keeps_parts && self.clock.now_ns() + DEADLINE_NS < self.deadline_ns() + WHOLE_NS
+        self.keeps_parts && self.may_end()
+    }
+
+    /// Whether the request has time left that the end of the job does not take.
+    fn may_end(&self) -> bool {
+        self.clock.now_ns() + DEADLINE_NS < self.deadline_ns() + WHOLE_NS
     }
 
     fn deadline_ns(&self) -> u64 {

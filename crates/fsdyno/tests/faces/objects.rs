@@ -101,6 +101,18 @@ fn a_server_that_does_not_answer_delays_no_end() {
     }
 }
 
+/// A store makes an object of a request that it has whole. Its job ends behind the answer, so that deletes come later.
+#[test]
+fn no_object_comes_behind_the_end_of_its_job() {
+    let server = ObjectServer::start(ServerBehaviour::KeepsParts(700));
+    let words = "--rw=write --time_based --runtime=1 --http_mode=s3 --http_s3_keyid=AKID --http_s3_key=secret";
+    run(&server, words).good();
+    let there = server.objects().len();
+    // Each request takes the server this time before it has its effect.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert!(there > 0 && server.objects().len() == there, "{there} objects at the end, {} later", server.objects().len());
+}
+
 /// fio does not give up at an error that the job may survive.
 #[test]
 fn errors_are_counted_where_the_job_goes_on() {

@@ -73,13 +73,35 @@ fn sentences(study: &Study) -> Vec<String> {
             traffic(study, pattern).map(|words| format!("{pattern} through the mount: {words}."))
         }),
     );
+    let requests: Vec<String> = ["read-1m", "again-1m", "read-4k", "again-4k"]
+        .into_iter()
+        .filter_map(|pattern| Some(format!("{:.1} for {pattern}", requests_at_most(study, pattern)?)))
+        .collect();
+    all.push(if requests.is_empty() {
+        "Requests per operation are not visible: no counter shows what the mount's program sent.".to_owned()
+    } else {
+        format!(
+            "Each read through the mount took at most these requests: {}. They are the segments with data that the \
+             connections of the mount's program sent, as far as these were seen; a request is one or more of them.",
+            requests.join(", ")
+        )
+    });
     all.push(
-        "Requests per operation are not visible: neither the system nor the mount's program counts them. Nor is it \
-         checked that the mount shows this bucket. Each file counts as written when it is synced; before the first read \
-         this machine drops the file's pages, before the second it does not."
+        "It is not checked that the mount shows this bucket. Each file counts as written when it is synced; before the \
+         first read this machine drops the file's pages, before the second it does not."
             .to_owned(),
     );
     all
+}
+
+/// The most requests that the mount's program sent for each operation; `None`: no counter shows it, or no round counts.
+fn requests_at_most(study: &Study, pattern: &str) -> Option<f64> {
+    let counted = rounds(study, 1, pattern)?;
+    let phases: Vec<_> = counted.counted().iter().filter_map(|repeat| repeat.phase).collect();
+    let segments: Option<u64> =
+        phases.iter().map(|phase| phase.conditions.as_ref()?.wire.as_ref()?.daemon_segments_sent).sum();
+    let operations: u64 = phases.iter().map(|phase| phase.operations).sum();
+    (operations > 0).then_some(segments? as f64 / operations as f64)
 }
 
 /// The rounds of a test on a target; `None`: none of them counts. All sentences are about these rounds.

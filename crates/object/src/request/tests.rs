@@ -66,6 +66,7 @@ fn bodies_are_signed_where_nothing_else_protects_them() {
     }
     let read = head_of(&options(ObjectDialect::S3, Tls::Off), Method::Get, b"");
     assert!(read.contains("SignedHeaders=host;x-amz-content-sha256;x-amz-date, "), "{read}");
+    assert!(read.contains(&format!("\r\nx-amz-content-sha256: {}\r\n", Hex::of(&sha256(b"")).as_str())), "{read}");
 }
 
 #[test]

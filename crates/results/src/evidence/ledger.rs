@@ -198,6 +198,9 @@ pub struct SocketCounters {
     /// Number of connections that were seen and are closed. Bytes after the last look at them are missing, and so are
     /// connections that were opened and closed between two looks.
     pub closed: u64,
+    /// Segments with data that they sent, without repetitions; `None`: not visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_segments_sent: Option<u64>,
 }
 
 /// Counters of one NFS operation of one mount.

@@ -75,6 +75,10 @@ pub struct PhaseWire {
     /// Bytes of the TCP connections of the mount's program, `[read, write]`. Connections that were opened and closed
     /// between the looks are missing. `None`: not visible.
     pub daemon_sockets: Option<ReadWrite<u64>>,
+    /// Segments with data that these connections sent, without repetitions: one or more for each request of the mount's
+    /// program. `None`: not visible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub daemon_segments_sent: Option<u64>,
     /// Bytes that the mount's program read from local storage and wrote there, `[read, write]`; `None`: not visible.
     pub daemon_storage_bytes: Option<ReadWrite<u64>>,
 }

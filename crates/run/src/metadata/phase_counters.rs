@@ -85,11 +85,13 @@ impl PhaseCounters {
 fn wire(before: &Reading, after: &Reading) -> Option<PhaseWire> {
     let (then, now) = (before.wire.value()?, after.wire.value()?);
     let sockets = |wire: &WireCounters| wire.daemon_sockets.value().map(|sockets| sockets.bytes);
+    let segments = |wire: &WireCounters| wire.daemon_sockets.value().and_then(|sockets| sockets.data_segments_sent);
     let since = |then: Option<ReadWrite<u64>>, now: Option<ReadWrite<u64>>| Some(now?.since(then?));
     Some(PhaseWire {
         witness: now.witness.clone(),
         bytes: now.bytes.since(then.bytes),
         daemon_sockets: since(sockets(then), sockets(now)),
+        daemon_segments_sent: segments(now).zip(segments(then)).map(|(now, then)| now.saturating_sub(then)),
         daemon_storage_bytes: since(then.daemon_storage_bytes, now.daemon_storage_bytes),
     })
 }

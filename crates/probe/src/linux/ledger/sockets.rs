@@ -34,10 +34,14 @@ const ONE_BYTES: usize = 4 << 10;
 /// Longest wait for an answer; the kernel answers at once or never.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Offset in `struct tcp_info` of the segments that were sent again.
+const REPEATED_AT: usize = 100;
 /// Offset in `struct tcp_info` of the acknowledged bytes.
 const ACKNOWLEDGED_AT: usize = 120;
 /// Offset in `struct tcp_info` of the received bytes.
 const RECEIVED_AT: usize = 128;
+/// Offset in `struct tcp_info` of the segments with data that were sent, repetitions included (Linux 4.6).
+const DATA_SEGMENTS_AT: usize = 156;
 
 /// How often a socket is looked up in the list; a socket that is not connected yet is not in it.
 const SEARCHES: u32 = 3;
@@ -50,16 +54,28 @@ struct Connection {
     id: SocketId,
     /// Its inode in `/proc/PID/fd`; 0: the process has closed it, and the kernel is still sending.
     inode: u32,
+    counts: Counts,
+}
+
+/// What the kernel counts of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counts {
     /// Bytes received, then bytes sent and acknowledged.
     bytes: ReadWrite<u64>,
+    /// Segments with data that were sent, without repetitions; `None`: an old kernel.
+    segments: Option<u64>,
+}
+
+impl Counts {
+    const ZERO: Counts = Counts { bytes: ReadWrite { read: 0, write: 0 }, segments: Some(0) };
 }
 
 /// The TCP connections of some daemons.
 #[derive(Debug)]
 pub(super) struct SocketMeter {
     pids: BTreeSet<u32>,
-    /// Bytes of each connection at the first look (0 if it is younger than the meter) and at the last look, by its
-    /// cookie.
+    /// Each connection with its counts at the first look (0 if it is younger than the meter) and at the last look, by
+    /// its cookie.
     known: BTreeMap<[u8; 8], Known>,
     /// Sockets that are not in the list, with the number of lookups: not TCP, or not connected.
     strangers: BTreeMap<u32, u32>,
@@ -71,8 +87,8 @@ struct Known {
     family: u8,
     id: SocketId,
     inode: u32,
-    first: ReadWrite<u64>,
-    last: ReadWrite<u64>,
+    first: Counts,
+    last: Counts,
     /// Whether its process has it open.
     open: bool,
     /// Whether the kernel still knows it.
@@ -144,21 +160,23 @@ impl SocketMeter {
                 family: connection.family,
                 id: connection.id.clone(),
                 inode: connection.inode,
-                first: if self.begun { ReadWrite::default() } else { connection.bytes },
-                last: connection.bytes,
+                first: if self.begun { Counts::ZERO } else { connection.counts },
+                last: connection.counts,
                 open,
                 alive: true,
             });
             // The kernel may still be sending on a connection that its process has closed.
-            (known.last, known.open, known.alive) = (connection.bytes, open, true);
+            (known.last, known.open, known.alive) = (connection.counts, open, true);
         }
         self.begun = true;
-        let grown = self.known.values().map(|known| known.last.since(known.first));
+        let all = || self.known.values().map(|known| (known.first, known.last));
+        let grown = all().map(|(first, last)| last.bytes.since(first.bytes));
         let open = self.known.values().filter(|known| known.open).count() as u64;
         SocketCounters {
             bytes: grown.fold(ReadWrite::default(), ReadWrite::plus),
             open,
             closed: growth(open, self.known.len() as u64),
+            data_segments_sent: all().map(|(first, last)| Some(growth(first.segments?, last.segments?))).sum(),
         }
     }
 }
@@ -276,9 +294,12 @@ fn connection(response: &InetResponse) -> Option<Connection> {
         _ => None,
     })?;
     let figure = |at: usize| Some(u64::from_ne_bytes(info.get(at..at + 8)?.try_into().ok()?));
+    let short = |at: usize| Some(u32::from_ne_bytes(info.get(at..at + 4)?.try_into().ok()?));
     let bytes = ReadWrite { read: figure(RECEIVED_AT)?, write: figure(ACKNOWLEDGED_AT)? };
+    let segments = short(DATA_SEGMENTS_AT).zip(short(REPEATED_AT));
+    let counts = Counts { bytes, segments: segments.map(|(sent, again)| sent.saturating_sub(again).into()) };
     let header = &response.header;
-    Some(Connection { family: header.family, id: header.socket_id.clone(), inode: header.inode, bytes })
+    Some(Connection { family: header.family, id: header.socket_id.clone(), inode: header.inode, counts })
 }
 
 #[cfg(test)]
@@ -293,26 +314,31 @@ mod tests {
     }
 
     fn at(number: u8, inode: u32, bytes: [u64; 2]) -> Connection {
-        let bytes = bytes.into();
-        Connection { family: AF_INET, id: SocketId { cookie: [number; 8], ..SocketId::new_v4() }, inode, bytes }
+        let counts = Counts { bytes: bytes.into(), segments: Some(bytes[1] / 10) };
+        Connection { family: AF_INET, id: SocketId { cookie: [number; 8], ..SocketId::new_v4() }, inode, counts }
     }
 
     #[test]
     fn connections_that_come_and_go() {
         let mut meter = meter();
         let ours = BTreeSet::from([10, 11]);
+        let counters = |bytes: [u64; 2], segments, (open, closed)| SocketCounters {
+            bytes: bytes.into(),
+            open,
+            closed,
+            data_segments_sent: Some(segments),
+        };
         let first = meter.count(&ours, &[at(1, 10, [500, 50]), at(9, 99, [7, 7])]);
-        assert_eq!(
-            first,
-            SocketCounters { bytes: [0, 0].into(), open: 1, closed: 0 },
-            "older than the meter; not ours"
-        );
+        assert_eq!(first, counters([0, 0], 0, (1, 0)), "older than the meter; not ours");
         let second = meter.count(&ours, &[at(1, 10, [600, 50]), at(2, 11, [30, 3])]);
-        assert_eq!(second, SocketCounters { bytes: [130, 3].into(), open: 2, closed: 0 });
+        assert_eq!(second, counters([130, 3], 0, (2, 0)));
         let lingers = meter.count(&ours, &[at(1, 10, [600, 50]), at(2, 0, [30, 40])]);
-        assert_eq!(lingers, SocketCounters { bytes: [130, 40].into(), open: 1, closed: 1 }, "it still sends");
+        assert_eq!(lingers, counters([130, 40], 4, (1, 1)), "it still sends");
         let gone = meter.count(&ours, &[at(1, 10, [601, 50])]);
-        assert_eq!(gone, SocketCounters { bytes: [131, 40].into(), open: 1, closed: 1 }, "its bytes are kept");
+        assert_eq!(gone, counters([131, 40], 4, (1, 1)), "its bytes are kept");
+        let mut old = at(1, 10, [601, 50]);
+        old.counts.segments = None;
+        assert_eq!(meter.count(&ours, &[old]).data_segments_sent, None, "unknown is not 0");
     }
 
     #[test]
@@ -343,6 +369,15 @@ mod tests {
         let counted = |counters: &SocketCounters| (101_000..101_100).contains(&counters.bytes.read);
         assert!(counted(&after) && after.bytes.write >= 100_000, "{after:?}");
         assert!(after.open >= 2, "{after:?}");
+        for _ in 0..10 {
+            near.write_all(b"?").unwrap();
+            far.read_exact(&mut [0]).unwrap();
+            far.write_all(b"!").unwrap();
+            near.read_exact(&mut [0]).unwrap();
+        }
+        let segments = |counters: &SocketCounters| counters.data_segments_sent.expect("this kernel counts them");
+        let asked = meter.read(&look).unwrap();
+        assert!((20..30).contains(&(segments(&asked) - segments(&after))), "{asked:?} behind {after:?}");
         drop(near);
         // The listening socket is never a connection; the other end is one until it is closed.
         let strangers = meter.strangers.clone();
