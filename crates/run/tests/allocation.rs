@@ -120,8 +120,9 @@ mod objects {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command.args(["--ignored", "--exact", "--nocapture", "objects::are_served"]);
         let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it begins");
-        let lines = BufReader::new(server.stdout.take().expect("its output")).lines();
-        let host = lines.map_while(Result::ok).find_map(|line| Some(line.split_once(SERVES)?.1.to_owned()));
+        // Its harness writes to the end.
+        let mut lines = BufReader::new(server.stdout.take().expect("its output")).lines().map_while(Result::ok);
+        let host = lines.find_map(|line| Some(line.split_once(SERVES)?.1.to_owned()));
         let engine = format!("--ioengine=http --http_host={} --filename=/bucket/key", host.expect("an address"));
         for pattern in ["--rw=write", "--rw=randread", "--rw=randread --rate_iops=4000000000"] {
             for dialect in ["webdav", "s3 --http_s3_keyid=AKID --http_s3_key=secret"] {
