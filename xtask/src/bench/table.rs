@@ -49,7 +49,7 @@ impl Line {
     /// Judges the line by its target.
     pub(super) fn mark(&self) -> Mark {
         match (self.reaches(self.target.must), self.reaches(self.target.aim)) {
-            (Some(_), Some(true)) if self.target.aim != Bound::Free => Mark::Aim,
+            (Some(true), Some(true)) if self.target.aim != Bound::Free => Mark::Aim,
             (Some(true), _) if self.target.must == Bound::Free => Mark::Free,
             (Some(true), _) => Mark::Must,
             (Some(false), _) => Mark::Missed,
@@ -282,6 +282,8 @@ mod tests {
         assert_eq!([at_most(100.0), at_most(150.0), at_most(201.0)], [Mark::Aim, Mark::Must, Mark::Missed]);
         let times = |ratio| line(Some(1.0), Some(ratio), Bound::Times(8.0), Bound::Times(14.0)).mark();
         assert_eq!([times(20.0), times(8.0), times(7.9)], [Mark::Aim, Mark::Must, Mark::Missed]);
+        // An aim of another kind does not stand for what is required.
+        assert_eq!(line(Some(39.0), Some(2.4), Bound::AtMost(20.0), Bound::Times(2.0)).mark(), Mark::Missed);
         assert_eq!(line(None, None, Bound::AtMost(1.0), Bound::AtMost(1.0)).mark(), Mark::Unknown);
         assert_eq!(line(Some(1.0), None, Bound::Times(1.0), Bound::Times(1.0)).mark(), Mark::Unknown);
         assert_eq!(line(Some(1.0), None, Bound::Free, Bound::Free).mark(), Mark::Free);
