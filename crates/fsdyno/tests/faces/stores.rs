@@ -1,6 +1,7 @@
 //! Questions to object stores.
 
 mod inspected;
+mod kept;
 
 use std::process::Command;
 

@@ -51,7 +51,7 @@ fn local_nfs_and_s3() {
     });
 }
 
-/// The example of docs/object-storage.md: a bucket, its mount and NFS, all behind the same link, and a disk.
+/// The example of docs/object-storage.md with fewer rounds: a bucket, its mount and NFS behind one link, and a disk.
 #[test]
 fn a_bucket_its_mount_nfs_and_a_disk() {
     if !long_ones_are_wanted() {

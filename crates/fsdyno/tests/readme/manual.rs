@@ -51,7 +51,7 @@ const BLOCKS: &[(&str, &str, Tried)] = &[
     ("object-storage", "# A: connections, load", Otherwise("faces: stores asks these of a server of its own")),
     ("object-storage", "# A: three machines", Otherwise("cluster: stores asks it with two ranks")),
     ("object-storage", "# A: what the mount adds", Otherwise("faces: stores asks it of a server and a directory")),
-    ("object-storage", "                bucket  mount", Otherwise("printed, not typed")),
+    ("object-storage", "$ fsdyno compare bucket=", Otherwise("lab: case_c runs it with two rounds")),
     ("object-storage", "{\"Version\"", Otherwise("a policy for the bucket, no command")),
     ("object-storage", "# A: keys", Otherwise("faces: objects runs lines of this form against a server of its own")),
     ("profiles", "name = ", Otherwise("check: library::tests reads it")),
