@@ -76,8 +76,11 @@ const TIERS: &[Tier] = &[
     tier("faults", &["faults"]).waits("4"),
     Tier { choice: &["--skip=nfs::"], ..tier(CLUSTER, &[CLUSTER]) }.waits("4"),
     Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
-    Tier { choice: &["--skip=nfs::", "--skip=a_mount_that_never_answers", FILE_LIMIT], ..nightly(MPICH, &[CLUSTER]) }
-        .waits("4"),
+    Tier {
+        choice: &["--skip=nfs::the_knee", "--skip=a_mount_that_never_answers", FILE_LIMIT],
+        ..nightly(MPICH, &[CLUSTER])
+    }
+    .waits("4"),
     Tier {
         choice: &["nfs::", "s3fs::caches", "sockets::", "stores::"],
         chore: Chore::Timing,

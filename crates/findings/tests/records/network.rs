@@ -144,7 +144,12 @@ fn a_fuse_daemons_cache() {
         for (sample, bytes) in record.nodes[0].ledger.as_mut().unwrap().samples.iter_mut().zip([[0, 0], bytes]) {
             let RecordedFact::Value(wire) = &mut sample.wire else { panic!("a wire") };
             let closed = if bytes == [0, 0] { 0 } else { closed };
-            wire.daemon_sockets = RecordedFact::Value(SocketCounters { bytes: bytes.into(), open: 2, closed, ..SocketCounters::default() });
+            wire.daemon_sockets = RecordedFact::Value(SocketCounters {
+                bytes: bytes.into(),
+                open: 2,
+                closed,
+                ..SocketCounters::default()
+            });
         }
     };
     connected(&mut shared, [MIB, 1], 0);

@@ -110,7 +110,11 @@ fn no_object_comes_behind_the_end_of_its_job() {
     let there = server.objects().len();
     // Each request takes the server this time before it has its effect.
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    assert!(there > 0 && server.objects().len() == there, "{there} objects at the end, {} later", server.objects().len());
+    assert!(
+        there > 0 && server.objects().len() == there,
+        "{there} objects at the end, {} later",
+        server.objects().len()
+    );
 }
 
 /// fio does not give up at an error that the job may survive.
