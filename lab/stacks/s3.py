@@ -169,7 +169,8 @@ class Store(Stack):
     own_network = True
 
     def stand(self, room, options):
-        (room.path / "served" / BUCKET).mkdir(parents=True)
+        # Other programs keep the disk of this machine busy, for longer than a request may take.
+        (mount_tmpfs(room, "served", 1024) / BUCKET).mkdir()
         hosts = room.path / "hosts"
         hosts.write_text(f"127.0.0.1 localhost store.lab {BUCKET}.store.lab\n::1 localhost\n")
         do("mount", "--bind", hosts, "/etc/hosts")
