@@ -240,6 +240,7 @@ impl<'run, E: Engine> Loop<'run> for Drive<'run, E> {
             (true, false) => self.work::<true, false>(),
             (false, false) => self.work::<false, false>(),
         };
+        self.parts.generator.leave_turn(None, false);
         let ended = self.parts.await_checks(ended, E::SYNCHRONOUS);
         let now_ns = self.now_ns();
         self.parts.close_windows(now_ns);
@@ -540,6 +541,7 @@ impl LoopParts<'_> {
         if let Some(locks) = conditions.and_then(|conditions| conditions.locks.as_mut()) {
             locks.give_back(op);
         }
+        self.generator.leave_turn(Some(op), false);
         if op.kind == OpKind::Write {
             self.note_failed_write(op);
         }

@@ -1,14 +1,16 @@
 //! `zonemode=zbd`: keeps the write pointers of a zoned device, and places requests by them.
 //!
-//! One worker writes a zone, so that its own counts are the device's. A request costs no call: the worker reads the
-//! zones once, when it begins.
+//! Where one worker writes a zone, its own counts are the device's. A request costs no call: the worker reads the zones
+//! once, when it begins. Workers that write the same zones have one count of them ([`shared`]).
 
-use std::sync::{Arc, OnceLock};
+mod shared;
 
 use fsdyno_job::ZonedRules;
 
 use crate::op::{Op, OpKind};
 use crate::workload::Workload;
+use shared::Turn;
+pub use shared::{KnownZones, ZoneTurn};
 
 /// A zone of a device, as it was when the worker began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +34,34 @@ pub enum ZoneKind {
     Unusable,
 }
 
-/// The zones of each file of a workload, as they are before its first request. They are known once the worker begins.
-pub type KnownZones = Arc<OnceLock<Vec<Vec<Zone>>>>;
+/// The zones of a range of a device, all of the same length.
+#[derive(Clone, Debug, Default)]
+struct ZoneStates {
+    zones: Vec<Zone>,
+    /// Indices of the zones that are partly written, in the order in which they were begun.
+    open: Vec<usize>,
+    /// Bytes below all write pointers.
+    written: u64,
+    /// Who works on each zone, if workers share them; otherwise nothing.
+    turns: Vec<Turn>,
+    /// Number of zones that are full when the write in flight is done.
+    filling: usize,
+}
+
+impl ZoneStates {
+    fn new(zones: Vec<Zone>) -> ZoneStates {
+        let sequential = |zone: &Zone| zone.kind == ZoneKind::Sequential;
+        let is_open = |zone: &Zone| sequential(zone) && zone.written > 0 && zone.written < zone.capacity;
+        let open = (0..zones.len()).filter(|index| is_open(&zones[*index])).collect();
+        let written = zones.iter().filter(|zone| sequential(zone)).map(|zone| zone.written).sum();
+        ZoneStates { zones, open, written, ..ZoneStates::default() }
+    }
+
+    /// A reset takes what is written.
+    fn empty(&mut self, index: usize) {
+        self.written -= std::mem::take(&mut self.zones[index].written);
+    }
+}
 
 /// The zones of a worker's range of one file, all of the same length.
 #[derive(Clone, Debug)]
@@ -43,17 +71,15 @@ pub(crate) struct DeviceZones {
     file: u32,
     /// Offset of the first zone on the device.
     start: u64,
-    zones: Vec<Zone>,
-    /// Indices of the zones that are partly written, in the order in which they were begun.
-    open: Vec<usize>,
-    /// Bytes below all write pointers.
-    written: u64,
+    states: ZoneStates,
     /// Number of writes until a zone is reset by `zone_reset_frequency`.
     until_reset: u64,
     /// Actions before and after the next write, and that write while it waits for the first.
     before: Option<Op>,
     after: Option<Op>,
     waiting: Option<Op>,
+    /// The part of a worker that shares its zones.
+    shared: Option<shared::Share>,
 }
 
 /// Where a request goes, relative to the first zone.
@@ -70,79 +96,83 @@ impl DeviceZones {
     pub(crate) fn of(workload: &Workload) -> Box<[DeviceZones]> {
         let (Some(rules), Some(known)) = (workload.pattern.zoned, workload.zones.get()) else { return Box::default() };
         let numbered = workload.files.iter().zip(known).enumerate();
-        numbered
-            .map(|(number, (file, zones))| DeviceZones::new(rules, number as u32, file.start, zones.clone()))
-            .collect()
+        let zones = numbered.map(|(number, (file, zones))| {
+            let shared = workload.zones.share(number, workload.thread_number);
+            // The zones of a share are those that all know.
+            let zones = if shared.is_some() { Vec::new() } else { zones.clone() };
+            DeviceZones { shared, ..DeviceZones::new(rules, number as u32, file.start, zones) }
+        });
+        zones.collect()
     }
 
     /// `start` is the offset of the first zone on the device.
     fn new(rules: ZonedRules, file: u32, start: u64, zones: Vec<Zone>) -> DeviceZones {
-        let sequential = |zone: &Zone| zone.kind == ZoneKind::Sequential;
-        let is_open = |zone: &Zone| sequential(zone) && zone.written > 0 && zone.written < zone.capacity;
-        let open = (0..zones.len()).filter(|index| is_open(&zones[*index])).collect();
-        let written = zones.iter().filter(|zone| sequential(zone)).map(|zone| zone.written).sum();
-        let until_reset = writes_per_reset(&rules);
-        DeviceZones { rules, file, start, zones, open, written, until_reset, before: None, after: None, waiting: None }
+        let (states, until_reset) = (ZoneStates::new(zones), writes_per_reset(&rules));
+        DeviceZones { rules, file, start, states, until_reset, before: None, after: None, waiting: None, shared: None }
     }
 
     /// The place of a read that was to be at `offset`; `None`: nothing that was written is left to read.
     pub(crate) fn read(&mut self, offset: u64, length: u64, least: u64, random: bool) -> Option<ZonePlacement> {
         let asked = self.index_of(offset)?;
-        let zone = self.zones[asked];
+        let zone = self.states.zones[asked];
         if zone.kind == ZoneKind::Conventional || self.rules.reads_beyond {
             return Some(ZonePlacement { offset, length, next: offset + length });
         }
         let within = offset - self.start_of(asked);
-        if within + least <= zone.written {
+        if within + least <= self.readable(asked) {
             return Some(self.placed(asked, within, length, least));
         }
-        let readable = |index: &usize| self.zones[*index].written >= least;
+        let readable = |index: &usize| self.readable(*index) >= least;
         // A random read stays in its zone if that has data.
         let from = if random { asked } else { asked + 1 };
-        let later = (from..self.zones.len()).find(readable);
+        let later = (from..self.states.zones.len()).find(readable);
         let index = later.or_else(|| (0..from).rev().filter(|_| random).find(readable))?;
-        let within = if random { within % (self.zones[index].written - least + 1) / least * least } else { 0 };
+        let within = if random { within % (self.readable(index) - least + 1) / least * least } else { 0 };
         Some(self.placed(index, within, length, least))
     }
 
     /// Whether a read of this length finds data.
     pub(crate) fn can_be_read(&self, least: u64) -> bool {
-        self.rules.reads_beyond || self.zones.iter().any(|zone| zone.written >= least)
+        self.rules.reads_beyond || (0..self.states.zones.len()).any(|index| self.readable(index) >= least)
     }
 
     /// A read at `within` of a zone, up to its write pointer.
     fn placed(&self, index: usize, within: u64, length: u64, least: u64) -> ZonePlacement {
-        let written = self.zones[index].written;
+        let written = self.readable(index);
         let length = if within + length <= written { length } else { (written - within) / least * least };
         let offset = self.start_of(index) + within;
-        let ends = within + length + least > written && self.zones[index].kind == ZoneKind::Sequential;
+        let ends = within + length + least > written && self.states.zones[index].kind == ZoneKind::Sequential;
         ZonePlacement { offset, length, next: if ends { self.next_zone(index) } else { offset + length } }
     }
 
     /// The place of a write that was to be at `offset`; `None`: no zone can be written.
     pub(crate) fn write(&mut self, offset: u64, length: u64, least: u64) -> Option<ZonePlacement> {
-        let index = self.writable(offset, least)?;
+        self.writable(offset, least).map(|index| self.write_at(index, offset, length, least))
+    }
+
+    /// The place of a write in this zone.
+    fn write_at(&mut self, index: usize, offset: u64, length: u64, least: u64) -> ZonePlacement {
         let start = self.start_of(index);
-        if self.zones[index].kind == ZoneKind::Conventional {
+        if self.states.zones[index].kind == ZoneKind::Conventional {
             let offset = offset.max(start);
             let length = length.min(start + self.rules.zone_bytes - offset);
-            return Some(ZonePlacement { offset, length, next: offset + length });
+            return ZonePlacement { offset, length, next: offset + length };
         }
         let is_due = self.reset_is_due();
-        let Zone { written, capacity, .. } = self.zones[index];
+        let Zone { written, capacity, .. } = self.states.zones[index];
         if written + least > capacity || is_due && written > 0 {
             self.before = Some(self.action(OpKind::ZoneReset, index));
-            self.empty(index);
+            self.states.empty(index);
         }
-        let zone = &mut self.zones[index];
+        let zone = &mut self.states.zones[index];
         let (within, room) = (zone.written, zone.capacity - zone.written);
         let length = if length <= room { length } else { room / least * least };
         zone.written += length;
-        self.written += length;
+        self.states.written += length;
         let rest = zone.capacity - zone.written;
-        match self.open.iter().position(|open| *open == index) {
-            Some(position) if rest < least => drop(self.open.remove(position)),
-            None if rest >= least => self.open.push(index),
+        match self.states.open.iter().position(|open| *open == index) {
+            Some(position) if rest < least => drop(self.states.open.remove(position)),
+            None if rest >= least => self.states.open.push(index),
             _ => {}
         }
         if rest > 0 && rest < least {
@@ -150,26 +180,29 @@ impl DeviceZones {
             self.after = Some(self.action(OpKind::ZoneFinish, index));
         }
         let offset = start + within;
-        Some(ZonePlacement { offset, length, next: if rest < least { self.next_zone(index) } else { offset + length } })
+        ZonePlacement { offset, length, next: if rest < least { self.next_zone(index) } else { offset + length } }
+    }
+
+    /// What a trim at `offset` resets.
+    pub(crate) fn trim(&mut self, offset: u64, random: bool) -> Option<ZonePlacement> {
+        self.trimmed(offset, random).map(|index| self.trim_at(index))
     }
 
     /// The zone that a trim at `offset` resets. A random one takes a zone that holds data, if there is any.
-    pub(crate) fn trim(&mut self, offset: u64, random: bool) -> Option<ZonePlacement> {
+    fn trimmed(&self, offset: u64, random: bool) -> Option<usize> {
         let asked = self.index_of(offset)?;
-        let holds_data = |index: &usize| self.zones[*index].written > 0;
-        let filled = (asked..self.zones.len()).chain(0..asked).filter(|_| random).find(holds_data);
-        let index = filled.unwrap_or(asked);
-        if self.zones[index].kind == ZoneKind::Sequential {
-            self.empty(index);
-            self.open.retain(|open| *open != index);
-        }
-        let next = self.next_zone(index);
-        Some(ZonePlacement { offset: self.start_of(index), length: self.rules.zone_bytes, next })
+        let holds_data = |index: &usize| self.states.zones[*index].written > 0;
+        let filled = (asked..self.states.zones.len()).chain(0..asked).filter(|_| random).find(holds_data);
+        Some(filled.unwrap_or(asked))
     }
 
-    /// A reset takes what is written.
-    fn empty(&mut self, index: usize) {
-        self.written -= std::mem::take(&mut self.zones[index].written);
+    fn trim_at(&mut self, index: usize) -> ZonePlacement {
+        if self.states.zones[index].kind == ZoneKind::Sequential {
+            self.states.empty(index);
+            self.states.open.retain(|open| *open != index);
+        }
+        let next = self.next_zone(index);
+        ZonePlacement { offset: self.start_of(index), length: self.rules.zone_bytes, next }
     }
 
     /// The zone for a write that was to be at `offset`: another one if it cannot be written, or if no further zone may
@@ -177,27 +210,35 @@ impl DeviceZones {
     fn writable(&self, offset: u64, least: u64) -> Option<usize> {
         let asked = self.index_of(offset)?;
         let usable = |index: &usize| {
-            let zone = &self.zones[*index];
+            let zone = &self.states.zones[*index];
             zone.kind == ZoneKind::Conventional || zone.kind == ZoneKind::Sequential && zone.capacity >= least
         };
-        let index = (asked..self.zones.len()).chain(0..asked).find(usable)?;
-        let limits = [self.rules.open_max, self.rules.job_open_max].into_iter().filter(|limit| *limit > 0);
-        let is_free = limits.min().is_none_or(|limit| self.open.len() < limit as usize);
-        if self.zones[index].kind == ZoneKind::Conventional || is_free || self.open.contains(&index) {
+        let index = (asked..self.states.zones.len()).chain(0..asked).find(usable)?;
+        let ZoneStates { open, filling, .. } = &self.states;
+        let is_below = |count: usize, limit: u32| limit == 0 || count < limit as usize;
+        let is_free = is_below(open.len() + filling, self.rules.open_max)
+            && is_below(self.opened_by_this_worker(), self.rules.job_open_max);
+        if self.states.zones[index].kind == ZoneKind::Conventional || is_free || open.contains(&index) {
             return Some(index);
         }
-        let range = self.zones.len() as u64 * self.rules.zone_bytes;
-        let share = u128::from(offset) * self.open.len() as u128 / u128::from(range);
+        let range = self.states.zones.len() as u64 * self.rules.zone_bytes;
+        let share = u128::from(offset) * open.len() as u128 / u128::from(range);
         let first = share as usize;
-        let has_room = |index: &&usize| self.zones[**index].written + least <= self.zones[**index].capacity;
-        self.open[first..].iter().chain(&self.open[..first]).find(has_room).copied()
+        let has_room = |index: &&usize| {
+            let zone = &self.states.zones[**index];
+            zone.written + least <= zone.capacity
+        };
+        let with_room = || open[first..].iter().chain(&open[..first]).filter(has_room);
+        // A zone whose rest is too short for this block is written anew.
+        let found = with_room().find(|index| !self.is_taken(**index)).or_else(|| with_room().next());
+        found.or(open.first()).copied()
     }
 
     /// Counts a write, and returns whether `zone_reset_frequency` resets its zone before.
     fn reset_is_due(&mut self) -> bool {
         let ZonedRules { reset_threshold, reset_frequency, zone_bytes, .. } = self.rules;
-        let range = self.zones.len() as u64 * zone_bytes;
-        if reset_frequency <= 0.0 || (self.written as f64) < range as f64 * reset_threshold {
+        let range = self.states.zones.len() as u64 * zone_bytes;
+        if reset_frequency <= 0.0 || (self.states.written as f64) < range as f64 * reset_threshold {
             return false;
         }
         self.until_reset -= 1;
@@ -232,7 +273,7 @@ impl DeviceZones {
 
     fn index_of(&self, offset: u64) -> Option<usize> {
         let index = (offset / self.rules.zone_bytes) as usize;
-        (index < self.zones.len()).then_some(index)
+        (index < self.states.zones.len()).then_some(index)
     }
 
     fn start_of(&self, index: usize) -> u64 {

@@ -107,6 +107,11 @@ impl Extent {
         self.issued_bytes += bytes;
     }
 
+    /// These bytes of an issued request are left to other requests.
+    pub(crate) fn take_back(&mut self, bytes: u64) {
+        self.issued_bytes -= bytes;
+    }
+
     /// A write that is read back after its pass.
     pub(crate) fn write(&mut self, bytes: u64) {
         self.written_bytes += bytes;

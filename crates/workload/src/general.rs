@@ -4,7 +4,7 @@
 use fsdyno_job::{Direction, Seed};
 
 use crate::backlog::{Backlog, Unverified};
-use crate::device_zones::DeviceZones;
+use crate::device_zones::{DeviceZones, ZoneTurn};
 use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::generator::Refill;
@@ -141,9 +141,11 @@ impl General {
         if self.backlog.is_some() && block.numbers.is_none() {
             block.numbers = Some(Box::new([UNNUMBERED; BLOCK_OPS]));
         }
-        while block.len < BLOCK_OPS {
+        // What other workers write decides where the next request goes.
+        let most = if self.placement.shares_zones() { 1 } else { BLOCK_OPS };
+        while block.len < most {
             self.run(block);
-            if block.len == BLOCK_OPS {
+            if block.len == most {
                 break;
             }
             let Some((op, number)) = self.held.take().or_else(|| self.step()) else {
@@ -181,6 +183,26 @@ impl General {
     /// From now on requests obey the zones that the workload knows.
     pub(crate) fn obey_zones(&mut self, workload: &Workload) {
         self.placement.device_zones = DeviceZones::of(workload);
+    }
+
+    /// Takes the turn of a request on zones that are shared.
+    pub(crate) fn take_turn(&mut self, block: &mut Block, index: usize) -> ZoneTurn {
+        let asked = block.ops[index].length;
+        let turn = self.placement.take_turn(block, index);
+        let transfer = block.ops[index..block.len].iter().find(|op| op.kind.direction().is_some());
+        if let Some(op) = transfer {
+            // The rest of a zone may be shorter than the request was to be.
+            self.extent.take_back(asked.saturating_sub(op.length));
+        }
+        turn
+    }
+
+    /// A request on shared zones has ended; `None`: the worker ends.
+    pub(crate) fn leave_turn(&mut self, op: Option<&Op>, succeeded: bool) {
+        match op {
+            Some(op) => self.placement.leave(op, succeeded),
+            None => self.placement.device_zones.iter_mut().for_each(DeviceZones::leave_all),
+        }
     }
 
     /// Whether further requests may go to this file.

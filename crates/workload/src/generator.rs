@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fsdyno_job::{Distribution, ReplayOptions, Seed};
 
 use crate::backlog::Unverified;
+use crate::device_zones::ZoneTurn;
 use crate::durability::Syncs;
 use crate::extent::Extent;
 use crate::general::General;
@@ -108,6 +109,22 @@ impl Generator {
     pub fn obey_zones(&mut self, workload: &Workload) {
         if let Source::General(general) = &mut self.source {
             general.obey_zones(workload);
+        }
+    }
+
+    /// Places the block's request at `index` on zones that other workers write too, if its turn has come. What its zone needs
+    /// before and after it is put beside it.
+    pub fn take_turn(&mut self, block: &mut Block, index: usize) -> ZoneTurn {
+        match &mut self.source {
+            Source::General(general) => general.take_turn(block, index),
+            _ => ZoneTurn::Taken,
+        }
+    }
+
+    /// The request of a turn has ended; `None`: the worker ends, and what it has not done does not count.
+    pub fn leave_turn(&mut self, op: Option<&Op>, succeeded: bool) {
+        if let Source::General(general) = &mut self.source {
+            general.leave_turn(op, succeeded);
         }
     }
 

@@ -43,7 +43,7 @@ mod verify;
 mod workload;
 
 pub use content::{Content, RepeatedBlocks};
-pub use device_zones::{KnownZones, Zone, ZoneKind};
+pub use device_zones::{KnownZones, Zone, ZoneKind, ZoneTurn};
 pub use file_sizes::FileSizes;
 pub use generator::{Generator, Refill};
 pub use newest::greatest_common_divisor;

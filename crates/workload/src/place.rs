@@ -1,5 +1,7 @@
 //! Finds the offset and the length of a request of the general case within its file.
 
+mod turns;
+
 use fsdyno_job::{Direction, PerDirection, RandomGenerator};
 
 use crate::block_map::BlockMap;
@@ -268,9 +270,10 @@ impl Placement {
     }
 
     /// Whether zones of a device hold nothing that a request of this direction could read.
-    pub(crate) fn lacks_data(&self, file: usize, direction: Direction) -> bool {
+    pub(crate) fn lacks_data(&mut self, file: usize, direction: Direction) -> bool {
         let least = self.sizes[direction].min();
-        direction == Direction::Read && self.device_zones.get(file).is_some_and(|zones| !zones.can_be_read(least))
+        let zones = self.device_zones.get_mut(file).filter(|_| direction == Direction::Read);
+        zones.is_some_and(|zones| !zones.with_shared(|zones| zones.can_be_read(least)))
     }
 
     /// The place of the next request of this direction in this file; `None` if no request fits any more.
@@ -289,8 +292,11 @@ impl Placement {
         let mut length = sizes.draw(remaining)?;
         if let Some(zones) = zones {
             let least = sizes.min();
+            if zones.are_shared() && direction != Direction::Read {
+                return Some(Spot { offset: file.start + found.offset, length, wrapped: found.wrapped });
+            }
             let placed = match direction {
-                Direction::Read => zones.read(found.offset, length, least, found.random),
+                Direction::Read => zones.with_shared(|zones| zones.read(found.offset, length, least, found.random)),
                 Direction::Write => zones.write(found.offset, length, least),
                 Direction::Trim => zones.trim(found.offset, found.random),
             }?;

@@ -55,6 +55,8 @@ pub struct Governor {
     zone_bytes: u64,
     /// Whether only some zones can be open: a zone that is being filled counts until its last write is done.
     limits_zones: bool,
+    /// Whether other workers write these zones too: a request waits for its turn.
+    shares_zones: bool,
     /// Time of the next check of a minimum rate; `u64::MAX`: there is none.
     minimum_due_ns: PerDirection<u64>,
     /// Start of the current window of a minimum rate.
@@ -118,6 +120,7 @@ impl Governor {
             let ungoverned = Governor::of_verification(verification, conditions, now_ns);
             let mut governor =
                 Governor { pacing, drains_before_trims, serializes, zone_bytes, limits_zones, ..ungoverned };
+            governor.shares_zones = workload.zones.are_shared() && job.pattern.access.modifies();
             let lateness = replays.then(Distributed::default);
             governor.starts = noted.then(|| Box::new(StartedRequests { lateness, recording: None }));
             governor.ends = EndOfWaits { spins: replays, polls: replays, late_ns: SPIN_NS, spun_ns: 0 };
@@ -164,6 +167,7 @@ impl Governor {
             overlaps: None,
             zone_bytes: 0,
             limits_zones: false,
+            shares_zones: false,
             minimum_due_ns: PerDirection::all(u64::MAX),
             windows: PerDirection::default(),
             verification,
@@ -363,6 +367,9 @@ impl<E: Engine> Drive<'_, E> {
     #[inline]
     pub(super) fn await_turn<const TIMED: bool>(&mut self, index: usize) -> Step<u64> {
         let intended_ns = self.await_start::<TIMED>(index)?;
+        if self.governor().shares_zones {
+            self.take_zone::<TIMED>(index)?;
+        }
         if self.governor().starts.is_some() {
             self.note_start(index, intended_ns);
         }
@@ -549,6 +556,9 @@ impl<E: Engine> Drive<'_, E> {
                 detail: Some(detail),
             })));
         }
-        if governor.conditions.is_some() { self.conditions_after_completion(op, lat_ns, end_ns) } else { Ok(()) }
+        if governor.shares_zones {
+            self.parts.generator.leave_turn(Some(op), true);
+        }
+        if self.governor().conditions.is_some() { self.conditions_after_completion(op, lat_ns, end_ns) } else { Ok(()) }
     }
 }

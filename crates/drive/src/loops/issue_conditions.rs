@@ -3,7 +3,7 @@
 
 use fsdyno_engine::Engine;
 use fsdyno_job::Pacing;
-use fsdyno_workload::Op;
+use fsdyno_workload::{Op, ZoneTurn};
 
 use super::{DepthSearch, Drive, Ended, Failure, LoopParts, PATIENCE, Step};
 use crate::file_locks::LockedFiles;
@@ -136,6 +136,19 @@ impl<E: Engine> Drive<'_, E> {
         })
     }
 
+    /// Waits until no other request works on the zone of the block's request.
+    #[cold]
+    pub(super) fn take_zone<const TIMED: bool>(&mut self, index: usize) -> Step {
+        for looks in 1.. {
+            match self.parts.generator.take_turn(&mut self.block, index) {
+                ZoneTurn::Taken => break,
+                ZoneTurn::Busy => self.let_others_go_first::<TIMED>(looks)?,
+                ZoneTurn::Over => return Err(Box::new(Ended::Finished)),
+            }
+        }
+        Ok(())
+    }
+
     /// Lets other jobs run until `grants` allows the request.
     #[inline(never)]
     fn wait_until_granted<const TIMED: bool>(
@@ -152,7 +165,7 @@ impl<E: Engine> Drive<'_, E> {
         Ok(())
     }
 
-    /// Waits while the flow holds the request back. Requests in flight continue.
+    /// Waits while others hold the request back. Requests in flight continue.
     fn let_others_go_first<const TIMED: bool>(&mut self, looks: u32) -> Step {
         let sleep_ns = self.governor().conditions.as_ref().map_or(0, |conditions| conditions.flow_sleep_ns);
         if sleep_ns > 0 && !E::SYNCHRONOUS {

@@ -71,8 +71,8 @@ impl<E: Engine> Drive<'_, E> {
                     break;
                 }
             }
-            let op = self.block.ops[self.cursor];
             let intended_ns = if GOVERNED { self.await_turn::<TIMED>(self.cursor)? } else { 0 };
+            let op = self.block.ops[self.cursor];
             let numbers = if GOVERNED { self.block.numbers.as_ref() } else { None };
             let number = numbers.map_or(UNNUMBERED, |numbers| numbers[self.cursor]);
             self.cursor += 1;

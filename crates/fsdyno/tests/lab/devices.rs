@@ -127,6 +127,33 @@ fn conventional_zones_are_like_a_disk() {
     });
 }
 
+/// Jobs that write the same zones take turns: a write that is not at the write pointer would fail.
+#[test]
+fn jobs_share_zones() {
+    inside("devices::jobs_share_zones", "devices", || {
+        for (variable, open) in [("LAB_NVME_ZONED", 6), ("LAB_NULL_ZONED", 4)] {
+            let disk = Disk::of(variable);
+            let random = "--rw=randwrite --bs=64k --norandommap --size=32m --io_size=12m";
+            for line in [
+                "--rw=write --bs=256k --size=8m --numjobs=2",
+                "--rw=write --bs=320k --size=32m --io_size=20m --numjobs=2 --ioengine=libaio --iodepth=4",
+                &format!("{random} --numjobs=3"),
+                &format!("{random} --numjobs=3 --ioengine=io_uring --iodepth=8"),
+                &format!("{random} --numjobs=2 --max_open_zones=1 --ioengine=libaio --iodepth=4"),
+                &format!("{random} --numjobs=3 --job_max_open_zones=1"),
+                &format!("{random} --numjobs=2 --zone_reset_frequency=0.1 --zone_reset_threshold=0.1"),
+                &format!("{random} --numjobs=2 --rate=8m"),
+            ] {
+                disk.as_much(&[line], open);
+            }
+            // A job that ends early leaves its zones to the other.
+            let early = format!("{random} --number_ios=7 --ioengine=libaio --iodepth=4 --name=k {random}");
+            let (done, _) = disk.after(&testkit::program(), &[&early]);
+            assert_eq!(done, [(true, 0, (7 << 16) + (12 << 20))]);
+        }
+    });
+}
+
 /// What would be wrong without a word is refused.
 #[test]
 fn jobs_have_zones_of_their_own() {
@@ -135,7 +162,8 @@ fn jobs_have_zones_of_their_own() {
         let program = testkit::program();
         disk.blkzone("reset");
         let refused = [
-            "--rw=write --bs=64k --numjobs=2 --size=8m",
+            "--rw=write --bs=64k --numjobs=2 --size=8m --verify=crc32c",
+            "--rw=write --bs=64k --numjobs=2 --size=8m --offset_increment=4m",
             "--rw=write --verify=crc32c --verify_backlog=8 --size=8m",
             "--rw=randtrim --bs=64k --size=8m",
         ];

@@ -4,15 +4,16 @@ use super::{Difference, GIVEN, difference};
 
 pub(super) const ZONES: &[Difference] = &[
     difference(
-        "zonemode=zbd, jobs of a stage that use the same zones, of which one writes",
+        "zonemode=zbd, jobs of a stage that use the same zones, of which one writes, with different ranges or verify",
         "share the zones under locks",
-        "error before the run",
-        "a request takes no lock; --offset_increment gives each clone zones of its own",
+        "error before the run; jobs of one range without verify share them",
+        "a job would find blocks that are no longer there",
     ),
     difference(
         "zonemode=zbd, max_open_zones or the device's limit, with several writers of a device",
         "whoever comes first opens a zone",
-        "each writer has an equal share; error before the run if there are more writers than zones",
+        "each writer has an equal share, jobs of one range have one; error before the run if there are more writers than \
+         zones",
         "no writer waits for another",
     ),
     difference(

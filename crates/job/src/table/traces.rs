@@ -12,10 +12,10 @@ const REPLAYED: &str = "iologs of version 2 and 3, traces of blktrace; a log tha
 const SKIPPED: &[&str] = &["read", "write", "trim", "sync"];
 const AFTER_ERROR: Status = Rejected("after a failed write the write pointer is unknown, and the job ends");
 const REMAINDER: Status = Rejected("a rest of a zone that no block fits into stays unwritten: the zone is finished");
-const ZONED: &str = "jobs that run at the same time have zones of their own; devices of a job have zones of one size; verify \
-    without verify_backlog and state files; no recorded I/O";
+const ZONED: &str = "jobs that write the same zones at the same time have one range and no verify; devices of a job have zones \
+    of one size; verify without verify_backlog and state files; no recorded I/O";
 const ZBD: &str = "none and strided are full";
-const SHARED_LIMIT: &str = "the jobs that write a device at the same time have equal shares of it";
+const SHARED_LIMIT: &str = "jobs that write different zones of a device at the same time have equal shares of it";
 
 const ZONE_MODES: &[Choice] = &[
     Choice::new("none", "No zones"),

@@ -6,6 +6,8 @@ use std::path::Path;
 use fsdyno_job::{Amount, Files, Job, ZonedRules};
 use fsdyno_os::errno::EINVAL;
 use fsdyno_probe::{FileKind, HostFacts, ZonedDevice};
+use fsdyno_stats::sort;
+use fsdyno_workload::KnownZones;
 
 use super::{Refusal, WorkerPlan, largest_block};
 
@@ -16,13 +18,21 @@ pub(super) fn plan(workers: &mut [WorkerPlan], facts: &HostFacts) {
             worker.refused = fit(worker, facts).err().map(refusal);
         }
     }
-    let shares: Vec<Result<u32, String>> = workers.iter().map(|worker| share(worker, workers, facts)).collect();
+    let groups = groups(workers, facts);
+    let shares: Vec<Result<u32, String>> =
+        (0..workers.len()).map(|index| share(index, workers, &groups, facts)).collect();
     for (worker, share) in workers.iter_mut().zip(shares) {
         match (share, &mut worker.workload.pattern.zoned) {
             (Ok(share), Some(rules)) => rules.open_max = share,
             (Err(message), _) => worker.refused = worker.refused.take().or_else(|| Some(refusal(message))),
             (Ok(_), None) => {}
         }
+    }
+    for (index, first) in groups.into_iter().enumerate().filter(|(index, first)| first < index) {
+        if !workers[first].workload.zones.are_shared() {
+            workers[first].workload.zones = KnownZones::of_workers();
+        }
+        workers[index].workload.zones = workers[first].workload.zones.for_another();
     }
 }
 
@@ -154,27 +164,47 @@ pub(super) fn in_bytes(job: &mut Job, facts: &HostFacts) -> Result<(), String> {
     Ok(())
 }
 
-/// The share of a worker of the zones that can be open; 0: no limit.
+/// The number of the first worker that has the same zones, for each worker; its own where it has them alone.
+fn groups(workers: &[WorkerPlan], facts: &HostFacts) -> Vec<usize> {
+    let mut groups: Vec<usize> = (0..workers.len()).collect();
+    for (number, worker) in workers.iter().enumerate().filter(|(_, worker)| obeys_zones(worker)) {
+        for other in 0..number {
+            if runs_beside(worker, &workers[other], facts) && shares_zones(worker, &workers[other], facts) {
+                let (one, two) = (groups[number], groups[other]);
+                groups.iter_mut().filter(|group| **group == one.max(two)).for_each(|group| *group = one.min(two));
+            }
+        }
+    }
+    groups
+}
+
+/// The share of a worker of the zones that can be open; 0: no limit. Workers that share their zones share it, too.
 ///
 /// # Errors
-/// A sentence if another worker uses its zones at the same time, or too many workers write.
-fn share(worker: &WorkerPlan, workers: &[WorkerPlan], facts: &HostFacts) -> Result<u32, String> {
-    if worker.refused.is_some() || worker.workload.pattern.zoned.is_none() {
+/// A sentence if the worker cannot share its zones with another one, or too many workers write.
+fn share(index: usize, workers: &[WorkerPlan], groups: &[usize], facts: &HostFacts) -> Result<u32, String> {
+    let worker = &workers[index];
+    if !obeys_zones(worker) {
         return Ok(0);
     }
-    let beside: Vec<&WorkerPlan> = workers.iter().filter(|other| runs_beside(worker, other, facts)).collect();
+    let beside = (0..workers.len()).filter(|other| runs_beside(worker, &workers[*other], facts));
+    let beside: Vec<usize> = beside.collect();
     let writes = |worker: &WorkerPlan| worker.job.pattern.access.writes;
-    let shared = beside.iter().find(|other| overlap(worker, other, facts) && (writes(worker) || writes(other)));
-    if let Some(other) = shared {
-        return Err(format!(
-            "fio: {}: its zones are also those of {}, which runs at the same time. Next step: give each clone zones of \
-             its own by --size and --offset_increment of whole zones, or let the jobs run one after the other by \
-             --stonewall",
-            worker.job.name, other.job.name
-        ));
+    for other in beside.iter().map(|other| &workers[*other]) {
+        if let Some(reason) = objection(worker, other, facts).filter(|_| shares_zones(worker, other, facts)) {
+            return Err(format!(
+                "fio: {}: its zones are also those of {}, which runs at the same time, and {reason}. Next step: give both \
+                 one range and no verify, or zones of their own by --size and --offset_increment of whole zones, or let \
+                 one wait by --stonewall",
+                worker.job.name, other.job.name
+            ));
+        }
     }
-    let writers = u32::from(writes(worker)) + beside.iter().filter(|other| writes(other)).count() as u32;
-    let limit = worker.workload.pattern.zoned.map_or(0, |rules| rules.open_max);
+    let mut writers: Vec<usize> = beside.into_iter().chain([index]).filter(|other| writes(&workers[*other])).collect();
+    writers.iter_mut().for_each(|writer| *writer = groups[*writer]);
+    sort::by_key(&mut writers, |writer| *writer);
+    writers.dedup();
+    let (writers, limit) = (writers.len() as u32, worker.workload.pattern.zoned.map_or(0, |rules| rules.open_max));
     if writes(worker) && limit > 0 && limit < writers {
         return Err(format!(
             "fio: {}: {writers} jobs write zones of one device at the same time, of which {limit} can be open. Next \
@@ -185,13 +215,37 @@ fn share(worker: &WorkerPlan, workers: &[WorkerPlan], facts: &HostFacts) -> Resu
     Ok(limit / writers.max(1))
 }
 
+fn obeys_zones(worker: &WorkerPlan) -> bool {
+    worker.refused.is_none() && worker.workload.pattern.zoned.is_some()
+}
+
+/// Why two workers cannot share zones.
+fn objection(worker: &WorkerPlan, other: &WorkerPlan, facts: &HostFacts) -> Option<&'static str> {
+    let zones = |worker: &WorkerPlan| worker.workload.pattern.zoned.map(|rules| (rules.zone_bytes, rules.capacity));
+    let both = [worker, other];
+    let pairs = worker.files.iter().zip(&other.files);
+    let same_files = worker.files.len() == other.files.len()
+        && pairs.clone().all(|(mine, others)| is_same(&mine.path, &others.path, facts));
+    let same_ranges = pairs.clone().all(|(mine, others)| (mine.start, mine.length) == (others.start, others.length));
+    if !same_files || !same_ranges {
+        return Some("their ranges differ");
+    }
+    if zones(worker) != zones(other) {
+        return Some("their zones have different sizes");
+    }
+    if both.iter().any(|worker| worker.job.verify.is_some()) {
+        return Some("one of them verifies");
+    }
+    let both_ways = |worker: &&WorkerPlan| worker.job.pattern.access.trims && worker.job.pattern.access.writes;
+    both.iter().any(both_ways).then_some("one of them trims and writes")
+}
+
 /// Whether both use a device or file together, and neither waits for the other.
 fn runs_beside(worker: &WorkerPlan, other: &WorkerPlan, facts: &HostFacts) -> bool {
     let number = |of: &WorkerPlan| of.thread_number as usize - 1;
     let waits = worker.waits_for.contains(&number(other)) || other.waits_for.contains(&number(worker));
     worker.thread_number != other.thread_number
-        && other.workload.pattern.zoned.is_some()
-        && other.refused.is_none()
+        && obeys_zones(other)
         && worker.stage == other.stage
         && shared_files(worker, other, facts).next().is_some()
         && !waits
@@ -203,16 +257,21 @@ fn shared_files<'a>(
     other: &'a WorkerPlan,
     facts: &'a HostFacts,
 ) -> impl Iterator<Item = (Range<u64>, Range<u64>)> + 'a {
-    let device = |path: &Path| facts.path(path).filter(|facts| facts.kind == FileKind::BlockDevice)?.place.clone();
-    let is_same = move |mine: &Path, others: &Path| {
-        mine == others || device(mine).is_some_and(|mine| Some(mine) == device(others))
-    };
     let pairs = worker.files.iter().flat_map(|mine| other.files.iter().map(move |others| (mine, others)));
     pairs
-        .filter(move |(mine, others)| is_same(&mine.path, &others.path))
+        .filter(move |(mine, others)| is_same(&mine.path, &others.path, facts))
         .map(|(mine, others)| (mine.start..mine.start + mine.length, others.start..others.start + others.length))
 }
 
-fn overlap(worker: &WorkerPlan, other: &WorkerPlan, facts: &HostFacts) -> bool {
-    shared_files(worker, other, facts).any(|(mine, others)| mine.start < others.end && others.start < mine.end)
+/// Whether both paths lead to one file or device.
+fn is_same(mine: &Path, others: &Path, facts: &HostFacts) -> bool {
+    let device = |path: &Path| facts.path(path).filter(|facts| facts.kind == FileKind::BlockDevice)?.place.clone();
+    mine == others || device(mine).is_some_and(|mine| Some(mine) == device(others))
+}
+
+/// Whether both use a zone, and one of them changes it.
+fn shares_zones(worker: &WorkerPlan, other: &WorkerPlan, facts: &HostFacts) -> bool {
+    let changes = [worker, other].iter().any(|worker| worker.job.pattern.access.modifies());
+    changes
+        && shared_files(worker, other, facts).any(|(mine, others)| mine.start < others.end && others.start < mine.end)
 }

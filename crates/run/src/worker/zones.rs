@@ -16,8 +16,7 @@ pub(super) fn obey(plan: &WorkerPlan, files: &[OpenFile], generator: &mut Genera
     }
     let found = files.iter().zip(&plan.workload.files).map(|(file, range)| zones(plan, file, range));
     let found = found.collect::<Result<Vec<_>, _>>()?;
-    // A worker begins once.
-    let _ = plan.workload.zones.set(found);
+    plan.workload.zones.set(found);
     generator.obey_zones(&plan.workload);
     Ok(())
 }

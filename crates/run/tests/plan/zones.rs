@@ -51,6 +51,24 @@ fn writers_share_the_zones_that_can_be_open() {
 }
 
 #[test]
+fn jobs_of_one_range_share_their_zones() {
+    let shared = |words: &str| -> Vec<(bool, u32)> {
+        let plan = world().plan(words);
+        assert!(plan.workers.iter().all(|worker| worker.refused.is_none()), "{words}");
+        let workloads = plan.workers.iter().map(|worker| &worker.workload);
+        workloads.map(|load| (load.zones.are_shared(), load.pattern.zoned.unwrap().open_max)).collect()
+    };
+    assert_eq!(shared(&format!("{LINE} --numjobs=3")), [(true, 6); 3]);
+    // Two that share their zones are one beside a third with zones of its own.
+    let beside = format!("--size=8m --numjobs=2 {LINE} --offset=32m --size=8m");
+    assert_eq!(shared(&format!("{LINE} {beside}")), [(true, 3), (true, 3), (false, 3)]);
+    let reader = LINE.replace("--rw=write", "--rw=randread");
+    assert_eq!(shared(&format!("{LINE} {reader}")), [(true, 6); 2], "a reader knows what is written");
+    assert_eq!(shared(&format!("{reader} --numjobs=2")), [(false, 6); 2], "nobody writes");
+    assert_eq!(shared(&format!("{LINE} {LINE} --stonewall")), [(false, 6); 2]);
+}
+
+#[test]
 fn what_zones_do_not_allow_is_refused() {
     let says = |words: &str, part: &str| {
         let message = refused(words).unwrap_or_else(|| panic!("{words}: not refused"));
@@ -63,10 +81,14 @@ fn what_zones_do_not_allow_is_refused() {
     says(&format!("{LINE} --zonesize=8m"), "does not match disk zone size 4194304");
     says(&format!("{LINE} --offset=61m --size=3m"), "at least one zone");
     says(&format!("{LINE} --bs=8m"), "lower --bs");
-    says(&format!("{LINE} --numjobs=2"), "its zones are also those of j");
+    says(&format!("{LINE} --numjobs=2 --verify=crc32c"), "its zones are also those of j");
+    says(&format!("{LINE} --numjobs=2 --verify=crc32c"), "one of them verifies");
+    says(&format!("{LINE} --numjobs=2 --size=8m --offset_increment=4m"), "their ranges differ");
+    let smaller = LINE.replace("/dev/z", "/dev/plain");
+    says(&format!("{smaller} --zonesize=2m {smaller} --zonesize=4m"), "their zones have different sizes");
     says(&format!("{LINE} --numjobs=7 --size=8m --offset_increment=8m"), "7 jobs write zones");
     let reader = "--name=r --filename=/dev/z --zonemode=zbd --rw=read --bs=64k --size=4m";
-    says(&format!("{LINE} {reader}"), "its zones are also those of");
+    says(&format!("{LINE} {reader}"), "their ranges differ");
     assert_eq!(refused(&format!("{reader} {reader}")), None, "readers share zones");
     assert_eq!(refused(&format!("{LINE} --numjobs=2 --size=8m --offset_increment=8m")), None);
 }
@@ -94,7 +116,7 @@ fn several_devices_have_the_least_limit() {
     assert_eq!((worker.refused.as_ref(), ranges(&plan)), (None, vec![(0, 64 * MIB), (0, 64 * MIB)]));
     assert_eq!(worker.workload.pattern.zoned.unwrap().open_max, 3);
     let beside = format!("{} {} --size=4m", LINE.replace("/dev/z", "/dev/z:/dev/y"), LINE.replace("/dev/z", "/dev/y"));
-    assert!(refused(&beside).is_some_and(|message| message.contains("its zones are also those of")));
+    assert!(refused(&beside).is_some_and(|message| message.contains("their ranges differ")));
 }
 
 #[test]

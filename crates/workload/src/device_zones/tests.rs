@@ -36,7 +36,7 @@ fn a_sequence_writes_what_can_be_written_of_each_zone() {
     let mut zones = zones([0, 0, 0, 0], ZonedRules::default());
     let seen = sequence(&mut zones, 4, 24, &[]);
     assert_eq!(seen, [("write", 0, 24), ("write", 24, 24), ("write", 64, 24), ("write", 88, 24)]);
-    assert!(zones.open.is_empty(), "full zones are not open");
+    assert!(zones.states.open.is_empty(), "full zones are not open");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn writes_go_on_at_the_write_pointer_and_full_zones_are_reset() {
     let seen = sequence(&mut zones, 3, 8, &[32, 96, 0]);
     let expected = [("zone_reset", 0, 64), ("write", 0, 8), ("write", 72, 8), ("write", 8, 8)];
     assert_eq!(seen, expected);
-    assert_eq!(zones.open, [1, 0]);
+    assert_eq!(zones.states.open, [1, 0]);
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn reads_stay_below_the_write_pointer() {
 #[test]
 fn conventional_zones_are_written_anywhere_and_dead_ones_not_at_all() {
     let mut zones = zones([0, 0, 0, 0], ZonedRules::default());
-    zones.zones[0] = Zone { capacity: 64 * KIB, written: 64 * KIB, kind: ZoneKind::Conventional };
-    zones.zones[1].kind = ZoneKind::Unusable;
+    zones.states.zones[0] = Zone { capacity: 64 * KIB, written: 64 * KIB, kind: ZoneKind::Conventional };
+    zones.states.zones[1].kind = ZoneKind::Unusable;
     let seen = sequence(&mut zones, 3, 8, &[40, 64, 8]);
     assert_eq!(seen, [("write", 40, 8), ("write", 128, 8), ("write", 8, 8)]);
 }
@@ -112,10 +112,10 @@ fn a_trim_empties_the_zone() {
         zones.trim(kib * KIB, random).map(|placed| (placed.offset / KIB, placed.length / KIB, placed.next / KIB))
     };
     assert_eq!(trim(&mut zones, 64, true), Some((128, 64, 192)), "one that holds data");
-    assert!(zones.open.is_empty() && zones.written == 48 * KIB);
+    assert!(zones.states.open.is_empty() && zones.states.written == 48 * KIB);
     assert_eq!(trim(&mut zones, 0, false), Some((0, 64, 64)));
     assert_eq!(trim(&mut zones, 64, true), Some((64, 64, 128)), "all are empty");
-    assert_eq!((trim(&mut zones, 256, false), zones.written), (None, 0));
+    assert_eq!((trim(&mut zones, 256, false), zones.states.written), (None, 0));
 }
 
 #[test]

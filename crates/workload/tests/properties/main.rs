@@ -2,6 +2,7 @@
 
 mod pacing;
 mod runs;
+mod shared_zones;
 
 use std::collections::HashMap;
 use std::path::Path;
