@@ -63,7 +63,7 @@ class Machine(Guest):
             words += ["-chardev", f"socket,id=line{number},fd={end}", "-device", f"virtserialport,chardev=line{number},nr={number}"]
         words += self.nvme(room, options)
         with (room.path / "qemu.log").open("wb") as log:
-            subprocess.Popen(
+            self.process = subprocess.Popen(
                 [str(word) for word in words],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
