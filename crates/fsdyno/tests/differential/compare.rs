@@ -2,6 +2,7 @@
 
 use crate::draw::Drawn;
 use crate::named::{self, Spared};
+use crate::recorded;
 use crate::tool::{self, Done, OURS, RunResult, Tool};
 
 /// The pattern of cases with known content.
@@ -21,7 +22,7 @@ pub(crate) struct Outcome {
 pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Outcome {
     let spared = named::spared(drawn);
     let ours = tool::run(&OURS, &drawn.words, &drawn.files);
-    let mut found = Vec::new();
+    let mut found = Vec::from_iter(recorded::left_group(drawn));
     // The status is the number of failed jobs.
     if ours.status.is_none_or(|status| status > 16) {
         found.push(format!("ours ends with {:?}: {}", ours.status, head(&ours.stderr)));
@@ -30,6 +31,8 @@ pub(crate) fn check(drawn: &Drawn, fio: &Tool) -> Outcome {
         return Outcome { found, compared: true, counted: false };
     }
     let theirs = tool::run(fio, &drawn.words, &drawn.files);
+    // What fio has left must not be there for another run.
+    let _ = recorded::left_group(drawn);
     if theirs.status.is_none() || theirs.stderr.contains("got signal=") {
         return Outcome { found, compared: false, counted: false };
     }
@@ -59,8 +62,12 @@ fn differences(drawn: &Drawn, fio: &Tool, theirs: &RunResult, ours: RunResult, s
         compare_amounts(drawn, theirs, &ours, &mut found);
     }
     compare_sizes(theirs, &ours, &mut found);
-    if !spared.contains(&Spared::Counts) && !spared.contains(&Spared::Content) && drawn.has_known_content() {
+    let places_differ = spared.contains(&Spared::Counts) || spared.contains(&Spared::Content);
+    if !places_differ && drawn.has_known_content() {
         compare_content(theirs, &ours, &mut found);
+    }
+    if !places_differ && drawn.value("write_iolog").is_some() {
+        recorded::compare(theirs, &ours, &mut found);
     }
     if found.is_empty() && spared.is_empty() && drawn.is_sealed() {
         found.extend(refused_by_fio(drawn, fio, ours));

@@ -11,6 +11,7 @@ mod compare;
 mod draw;
 mod named;
 mod random;
+mod recorded;
 mod tool;
 mod uneven;
 mod values;

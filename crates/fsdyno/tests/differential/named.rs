@@ -62,6 +62,11 @@ fn trims(drawn: &Drawn) -> bool {
 pub(crate) const NAMED: &[Named] = &[
     named(
         Spared::Counts,
+        |drawn| drawn.value("read_iolog").is_some() && drawn.keeps_requests_in_flight(),
+        "3.33 does not count the bytes of requests that are in flight when the log ends",
+    ),
+    named(
+        Spared::Counts,
         |drawn| matches!(drawn.value("ioengine"), Some("cpuio" | "exec")),
         "they move nothing: what is counted are bursts and looks at the clock",
     ),

@@ -128,7 +128,7 @@ const APART: &[(&str, &str)] = &[
     ("exitall", "the clock decides who is still there"), ("exitall_on_error", "the clock decides who is still there"),
     ("hipri", "a kernel without polling refuses it"), ("sqthread_poll", "a kernel thread takes a processor"),
     ("sqthread_poll_cpu", "a kernel thread takes a processor"), ("nowait", "the kernel decides what would wait"),
-    ("uid", "needs root"), ("gid", "needs root"), ("cgroup", "needs root"), ("cgroup_weight", "needs root"), ("cgroup_nodelete", "needs root"),
+    ("uid", "needs root"), ("gid", "needs root"), ("cgroup", "drawn last"), ("cgroup_weight", "drawn last"), ("cgroup_nodelete", "drawn last"),
     ("comm", "new after 3.33"), ("thp", "new after 3.33"),
     ("stat_type", "new after 3.33"), ("uncached", "new in the kernel"), ("mem", "huge pages may not be there"), ("cmd_type", "of one word"),
     ("libaio_vectored", "new after 3.33"), ("priohint", "new after 3.33"),
@@ -155,9 +155,9 @@ const APART: &[(&str, &str)] = &[
     ("sim_faults", "not in fio"),
 ];
 
-/// Options that are left out of the draw: `write_hint` and priorities are drawn after the others, so that a number
-/// gives the same case as before; offloaded jobs of 3.33 often never end; the effect of `atomic` depends on the device;
-/// recorded I/O is compared by the oracle's `recorded`.
+/// Options that are left out of the draw: `write_hint`, priorities and recorded I/O are drawn after the others, so that a
+/// number gives the same case as before; offloaded jobs of 3.33 often never end; the effect of `atomic` depends on the device;
+/// `cmdprio_hint` is new after 3.33, and merged traces are compared by the oracle's `recorded`.
 const LATER: &[&str] = &[
     "io_submit_mode",
     "write_hint",
