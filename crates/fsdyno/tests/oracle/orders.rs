@@ -40,7 +40,7 @@ cases! {
     counted_zones_again: counted("--rw=write --loops=2").counts().report();
     counted_zones_of_a_range: counted("--rw=write --offset=1z --size=4z --io_size=6z").counts();
     counted_zones_at_random: counted("--rw=randwrite --io_size=512k").counts();
-    counted_zones_of_two_jobs: counted("--rw=write --numjobs=2 --group_reporting").counts();
+    counted_zones_of_two_jobs: counted("--rw=write --io_size=768k --numjobs=2 --group_reporting").counts();
     counted_zones_of_two_at_random: counted("--rw=randwrite --io_size=512k --numjobs=2 --group_reporting").counts();
     counted_zones_hold_nothing: counted("--rw=read").counts();
     counted_zones_read_beyond: counted("--rw=read --read_beyond_wp=1").counts();
