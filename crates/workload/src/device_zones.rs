@@ -8,9 +8,8 @@ mod shared;
 use fsdyno_job::ZonedRules;
 
 use crate::op::{Op, OpKind};
-use crate::workload::Workload;
-use shared::Turn;
 pub use shared::{KnownZones, ZoneTurn};
+use shared::{Share, Turn};
 
 /// A zone of a device, as it was when the worker began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +78,7 @@ pub(crate) struct DeviceZones {
     after: Option<Op>,
     waiting: Option<Op>,
     /// The part of a worker that shares its zones.
-    shared: Option<shared::Share>,
+    shared: Option<Share>,
 }
 
 /// Where a request goes, relative to the first zone.
@@ -92,17 +91,10 @@ pub(crate) struct ZonePlacement {
 }
 
 impl DeviceZones {
-    /// The zones of all files of a workload; none if they are not known, or the workload does not obey them.
-    pub(crate) fn of(workload: &Workload) -> Box<[DeviceZones]> {
-        let (Some(rules), Some(known)) = (workload.pattern.zoned, workload.zones.get()) else { return Box::default() };
-        let numbered = workload.files.iter().zip(known).enumerate();
-        let zones = numbered.map(|(number, (file, zones))| {
-            let shared = workload.zones.share(number, workload.thread_number);
-            // The zones of a share are those that all know.
-            let zones = if shared.is_some() { Vec::new() } else { zones.clone() };
-            DeviceZones { shared, ..DeviceZones::new(rules, number as u32, file.start, zones) }
-        });
-        zones.collect()
+    /// The zones of a file; those of a share are the ones that all its workers know.
+    pub(crate) fn of(rules: ZonedRules, file: u32, start: u64, zones: &[Zone], shared: Option<Share>) -> DeviceZones {
+        let zones = if shared.is_some() { Vec::new() } else { zones.to_vec() };
+        DeviceZones { shared, ..DeviceZones::new(rules, file, start, zones) }
     }
 
     /// `start` is the offset of the first zone on the device.

@@ -182,7 +182,7 @@ impl General {
 
     /// From now on requests obey the zones that the workload knows.
     pub(crate) fn obey_zones(&mut self, workload: &Workload) {
-        self.placement.device_zones = DeviceZones::of(workload);
+        self.placement.obey_zones(workload);
     }
 
     /// Takes the turn of a request on zones that are shared.

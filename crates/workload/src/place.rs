@@ -167,7 +167,7 @@ impl Placement {
             zones: Zones::new(&pattern.distribution, &seeds),
             sequence: Sequence::new(&pattern.distribution),
             strided: pattern.strided.map(Strided::new),
-            device_zones: DeviceZones::of(workload),
+            device_zones: turns::device_zones(workload),
             seeds,
             wide_offsets: false,
         };

@@ -51,7 +51,7 @@ impl KnownZones {
     }
 
     /// The part of a worker in the zones of a file. What the first of the workers has found is what all begin with.
-    pub(super) fn share(&self, file: usize, worker: u32) -> Option<Share> {
+    pub(crate) fn share(&self, file: usize, worker: u32) -> Option<Share> {
         let (shared, found) = (self.shared.as_ref()?, self.found.get()?);
         let states = |zones: &Vec<Zone>| {
             let turns = vec![Turn::default(); zones.len()];
@@ -81,7 +81,7 @@ pub(super) struct Turn {
 
 /// The part of one worker.
 #[derive(Clone, Debug)]
-pub(super) struct Share {
+pub(crate) struct Share {
     shared: SharedStates,
     file: usize,
     worker: u32,

@@ -5,8 +5,25 @@ use fsdyno_job::Direction;
 use super::Placement;
 use crate::device_zones::{DeviceZones, ZoneTurn};
 use crate::op::{Block, NO_INSTANT, Op, OpKind};
+use crate::workload::Workload;
+
+/// The zones of all files of a workload; none if they are not known, or the workload does not obey them.
+pub(super) fn device_zones(workload: &Workload) -> Box<[DeviceZones]> {
+    let (Some(rules), Some(known)) = (workload.pattern.zoned, workload.zones.get()) else { return Box::default() };
+    let numbered = workload.files.iter().zip(known).enumerate();
+    let zones = numbered.map(|(number, (file, zones))| {
+        let share = workload.zones.share(number, workload.thread_number);
+        DeviceZones::of(rules, number as u32, file.start, zones, share)
+    });
+    zones.collect()
+}
 
 impl Placement {
+    /// From now on requests obey the zones that the workload knows.
+    pub(crate) fn obey_zones(&mut self, workload: &Workload) {
+        self.device_zones = device_zones(workload);
+    }
+
     /// Whether other workers write the zones too: then a request is placed when its turn comes.
     pub(crate) fn shares_zones(&self) -> bool {
         self.device_zones.iter().any(DeviceZones::are_shared)
