@@ -139,7 +139,7 @@ fn jobs_share_zones() {
             for (line, jobs, open) in [
                 ("--rw=write --bs=256k --size=8m --io_size=10m --numjobs=2", 2, device_open),
                 (
-                    "--rw=write --bs=320k --size=32m --io_size=10m --numjobs=2 --ioengine=libaio --iodepth=4",
+                    "--rw=write --bs=320k --offset=8m --size=32m --io_size=10m --numjobs=2 --ioengine=libaio --iodepth=4",
                     2,
                     device_open,
                 ),
