@@ -35,14 +35,15 @@ impl Limited {
         self.others.extend::<Vec<String>>(others);
     }
 
-    /// The tests in a few words: `all tests`, `all tests but rand-write`; `None`: they should be named one by one. In
-    /// both cases it is clear for each test whether it belongs.
+    /// The tests in a few words: `all tests`, `all tests but rand-write`; `None`: they should be named one by one, which
+    /// is as short. In both cases it is clear for each test whether it belongs.
     pub fn in_short(&self, word: &str) -> Option<String> {
-        let (tests, others) = (self.tests.len(), in_groups(&self.others));
+        let (tests, others) = (in_groups(&self.tests), in_groups(&self.others));
         match &others[..] {
-            _ if tests < 2 => None,
+            _ if self.tests.len() < 2 => None,
             [] => Some(format!("all {word}")),
-            _ if tests <= self.others.len() || others.len() > NAMED => None,
+            _ if self.tests.len() <= self.others.len() || tests.len() <= others.len() => None,
+            several if several.len() > NAMED => None,
             [only] => Some(format!("all {word} but {only}")),
             [first @ .., last] => Some(format!("all {word} but {} and {last}", first.join(", "))),
         }
@@ -127,6 +128,21 @@ fn usual_limit(study: &Study, target: usize, pattern: &str) -> Result<Limit, &'s
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exceptions_are_named_where_they_are_the_shorter_list() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let short = |tests: &[&str], others: &[&str]| {
+            let (tests, others) = (names(tests), names(others));
+            Limited { target: 0, limiter: Err("-"), tests, others, evidence: Vec::new() }.in_short("tests")
+        };
+        assert_eq!(short(&["a", "b", "c"], &["d"]).as_deref(), Some("all tests but d"));
+        assert_eq!(short(&["a", "b", "c"], &["d", "e"]).as_deref(), Some("all tests but d and e"));
+        assert_eq!(short(&["a", "b"], &["c", "d"]), None, "as many are left out");
+        let depths = ["depth 1", "depth 4", "depth 16"];
+        assert_eq!(short(&depths, &["a", "b"]), None, "depth 1, 4, 16");
+        assert_eq!(short(&["a", "b"], &depths), None, "the tests are fewer");
+    }
 
     #[test]
     fn names_that_differ_by_a_number_are_one_group() {
