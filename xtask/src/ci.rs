@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::tests_step::{self, Chore, Counts};
-use crate::workspace::{Workspace, cargo, cargo_command};
+use crate::workspace::{Workspace, cargo, cargo_command, target_directory};
 use crate::{USAGE, bench, dist, docs, sanitize, soak, tidy, windows};
 
 /// Whether it passed; an error is outside of what is checked.
@@ -50,11 +50,20 @@ fn clippy() -> Outcome {
     Ok(lint(&["--all-targets"])? && lint(&["--test", "*"])?)
 }
 
-/// Checks the sentences of each question on 5,000 random studies; the tests of each push draw fewer.
+/// The crates that compute while sentences are checked.
+const COMPUTING: [&str; 7] = ["check", "findings", "guide", "present", "results", "stats", "testkit"];
+
+/// Checks the sentences of each question on 5,000 random studies; the tests of each push draw fewer. The crates are
+/// optimised for it, in a folder of their own, and keep their assertions.
 fn sentences() -> Outcome {
     let packages = ["fsdyno-guide", "fsdyno-check", "fsdyno-present"].map(|package| ["-p", package]).concat();
     let mut command = cargo_command();
-    command.arg("test").args(packages).args(["--lib", "--tests", "--", "denies_its", "drawn::", "quoted::"]);
+    command.arg("test").args(packages).arg("--target-dir").arg(target_directory().join("sentences"));
+    for name in COMPUTING {
+        let package = if name == "testkit" { name.to_owned() } else { format!("fsdyno-{name}") };
+        command.arg(format!("--config=profile.dev.package.{package}.opt-level=3"));
+    }
+    command.args(["--lib", "--tests", "--", "denies_its", "drawn::", "quoted"]);
     let status = command.env("FSDYNO_CASES", "5000").status().map_err(|error| format!("cannot run cargo: {error}"))?;
     Ok(status.success())
 }

@@ -26,8 +26,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
                  push has to pass it, and clippy, gate, windows and timing, each group on a machine of its own
   timing         the tests that need a quiet machine: traps, and the stacks of the lab; the last line counts the tests
   nightly        what takes long: tests under Wine, of releases, of judgements, of memory and on long stacks, again those
-                 that judge timing, then windows, sanitize, soak, gate and bench --quick, each alone; the last line counts
-                 the tests
+                 that judge timing, then windows, sentences, sanitize, soak, gate and bench --quick, each alone; the
+                 last line counts the tests
   fmt            formatting. This check and the following can be named together
   tidy           structure: imports, unsafe, calls of the system, names, lengths, banned words
   deny           licences, sources, versions and advisories of the dependencies
@@ -42,6 +42,7 @@ const USAGE: &str = "usage: cargo xtask CHORE
   bench          what fsdyno costs, beside fio; --help tells more
   agreement      what fsdyno and fio measure on storage of known speed; --help tells more
   book           the documents as a site, where mdBook is installed
+  sentences      the sentences and quoted figures of 5,000 drawn studies of each question
   sanitize       the tests of os, engine, drive and run under AddressSanitizer and ThreadSanitizer (nightly)
   soak           what fsdyno says against honest runs on all kinds of storage; --help tells more
   winners        how often a comparison of equal places names a winner; --help tells more";
