@@ -17,7 +17,7 @@ pub(crate) use fsdyno_stats::RUNS_MIN;
 pub(crate) use runs::Runs;
 
 /// The confidence of all intervals.
-const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Fixed seed: the same runs give the same interval.
 const SEED: u64 = 42;

@@ -1,10 +1,10 @@
 //! Judges a requirement by the figures of a test.
 
-use fsdyno_results::{Bound, Judge, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
+use fsdyno_results::{AT_LEAST, Bound, Judge, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
 use fsdyno_stats::Interval;
 use fsdyno_text::quantity::{count as of_count, number, published};
 
-use crate::estimate::{Estimate, RUNS_MIN, RatesOfThirds, Spread, estimate, measured_s};
+use crate::estimate::{CONFIDENCE, Estimate, RUNS_MIN, RatesOfThirds, Spread, estimate, measured_s};
 use crate::gate::Outcome;
 use crate::line::{self, ShortenedValue};
 use crate::metric::Metric;
@@ -237,8 +237,7 @@ impl<'a> ResolvedRequirement<'a> {
             // A longer cap allows more runs if it is longer than what was used.
             answer.cap_s = ran.is_time_used().then(|| ran.cap_s.max(ran.seconds()));
         } else if let Some(count) = found.scarce {
-            let text =
-                "fewer than ten lie beyond this percentile, so that tables show no value: its possible range decides";
+            let text = "fewer than ten lie beyond this percentile: tables of figures leave it out";
             answer.caveats.push(format!("of {} values {text}", of_count(count)));
         }
         if answer.verdict == Verdict::Pass && margin_percent < THIN_MARGIN_PERCENT {
@@ -252,7 +251,11 @@ impl<'a> ResolvedRequirement<'a> {
             |interval: &Interval| interval.judge(self.requirement.bound, limit * self.requirement.unit_size);
         match &found.spread {
             _ if at_end => format!("the whole interval of the last third {does} the limit"),
-            Spread::Percentile(none) => format!("{none}, but its possible range {does} the limit"),
+            Spread::Percentile(none) => {
+                let least = number(none.at_least_ns().unwrap_or(0.0) / self.requirement.unit_size);
+                let (unit, level) = (&self.requirement.unit, published((1.0 + CONFIDENCE) * 50.0));
+                format!("{none}; {AT_LEAST} {least} {unit} ({level} %), which {does} the limit{}", by_how_much(found))
+            }
             Spread::Known(interval) if by_interval(interval) != verdict => {
                 let runs = found.runs.count();
                 format!("the interval holds the limit, but each of the {runs} runs {does} it by more than half of it")

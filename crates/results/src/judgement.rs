@@ -31,13 +31,8 @@ impl Judge for Interval {
 impl Judge for NoPercentileInterval {
     /// Judges a percentile without an interval, ns: one that is certainly too long fails.
     fn judge(&self, bound: Bound, threshold_ns: f64) -> Verdict {
-        let at_least_ns = match *self {
-            NoPercentileInterval::TooFewSamples { at_least_ns, .. } => at_least_ns,
-            NoPercentileInterval::BeyondLastBucket { at_least_ns } => Some(at_least_ns),
-            NoPercentileInterval::Undefined { .. } => None,
-        };
         let open = |low| Interval { low, high: f64::INFINITY, confidence: 1.0 };
-        at_least_ns.map_or(Verdict::Inconclusive, |low| open(low).judge(bound, threshold_ns))
+        self.at_least_ns().map_or(Verdict::Inconclusive, |low| open(low).judge(bound, threshold_ns))
     }
 }
 

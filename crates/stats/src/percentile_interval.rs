@@ -21,7 +21,7 @@ pub enum NoPercentileInterval {
         at_least_ns: Option<f64>,
     },
     /// The upper end is in the last bucket, which contains all values from about 17.1 s on.
-    #[error("the percentile may be longer than the histogram reaches: it is at least {at_least_ns} ns")]
+    #[error("the percentile may be longer than the histogram reaches")]
     BeyondLastBucket {
         /// Lower bound of the percentile, ns.
         at_least_ns: f64,
@@ -34,6 +34,17 @@ pub enum NoPercentileInterval {
         /// The confidence asked for.
         confidence: f64,
     },
+}
+
+impl NoPercentileInterval {
+    /// Lower bound of the percentile, ns; `None`: not known.
+    pub fn at_least_ns(&self) -> Option<f64> {
+        match *self {
+            NoPercentileInterval::TooFewSamples { at_least_ns, .. } => at_least_ns,
+            NoPercentileInterval::BeyondLastBucket { at_least_ns } => Some(at_least_ns),
+            NoPercentileInterval::Undefined { .. } => None,
+        }
+    }
 }
 
 /// A distribution-free interval of the `percent`-th percentile (above 0, below 100) of a histogram, ns.

@@ -341,7 +341,9 @@ fn no_answer_denies_its_runs() {
                     let ends = interval.unwrap();
                     assert!(good(ends.low) == passes && good(ends.high) == passes, "{}", told());
                 } else {
-                    assert!(reason.contains("its possible range") && interval.is_none(), "{}", told());
+                    let least = number_after(reason, "; it is at least ").unwrap();
+                    assert!(least <= measured * 1.01 && interval.is_none(), "{}", told());
+                    assert_eq!((good(least), passes), (!at_most, !at_most), "{}", told());
                 }
                 let scarce =
                     !is_rate && counted().map(|row| row.run.as_ref().unwrap().jobs[0].sync.ios).sum::<u64>() < 1000;

@@ -1,6 +1,6 @@
 //! The verdicts on requirements, in short.
 
-use fsdyno_results::{Bound, Interval, Study, Verdict, VerdictRow};
+use fsdyno_results::{AT_LEAST, Bound, Interval, Study, Verdict, VerdictRow};
 use fsdyno_text::quantity::{counted, number, published};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -113,6 +113,9 @@ impl VerdictLine {
         }
         if let Some(interval) = self.interval {
             text.push_str(&format!(" ({})", between(&interval)));
+        } else if let Some(least) = self.reason.rsplit("; ").next().filter(|last| last.starts_with(AT_LEAST)) {
+            // What decides without an interval.
+            text.push_str(&format!("; {least}"));
         }
         // For INCONCLUSIVE the figures need the reason beside them.
         if self.verdict == Verdict::Inconclusive.word() {

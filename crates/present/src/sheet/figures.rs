@@ -1,6 +1,7 @@
 //! Makes the full tables: all figures of each test on each storage, percentiles of latency, depth and CPU time.
 
-use fsdyno_results::{Interval, JobRecord, Lane, Metric, Question, Repeat, TestRounds, Trust};
+use fsdyno_results::test_name::phase_of_part;
+use fsdyno_results::{Interval, JobRecord, Lane, Metric, Question, Repeat, Row, TestRounds, Trust, VerdictRow};
 use fsdyno_stats::sort;
 use fsdyno_text::quantity::{Units, bytes, count as counted_in_full, rate_number, rate_unit};
 use maud::{Markup, html};
@@ -10,6 +11,7 @@ use super::outline::{Outline, badge, place_of, test};
 use super::series::device_depth;
 use super::table::{Table, TableRow};
 use super::{charts, findings};
+use crate::headline::verdict::figure;
 use crate::headline::{Headline, LatencyMicroseconds, TestFigures, TimeFigures, seconds};
 use crate::quantity::{duration, listed, number, percent, ratio, shortened, times_between};
 use crate::summary::{Grid, Line, did_nothing};
@@ -74,7 +76,11 @@ fn all(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
             cells: vec![
                 Some(name(line, target)),
                 place_of(grid, target),
-                Some(status(cell, target, grid, place)),
+                Some(match phase_of_part(&line.pattern) {
+                    // It ran within that phase: what is found there is found here, and counts once.
+                    Some(phase) => html! { span.muted { "as " (test(phase)) } },
+                    None => status(cell, target, grid, place),
+                }),
                 figures.depth.map(|depth| html! { @if figures.jobs > 1 { (figures.jobs) " x " } (depth) }),
                 rate(figures.mb_per_s, figures.intervals.mb_per_s, &|rate| rate_number(rate * 1e6)),
                 rate(figures.iops.filter(|_| figures.wall_s.is_none()), figures.intervals.iops, &number),
@@ -86,7 +92,7 @@ fn all(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
                 of_syncs.then(|| html! { (latency_of(figures)) }),
                 time(|found| found.mean),
                 time(|found| found.p50),
-                time(|found| found.p99),
+                judged_p99(grid, line, target, figures).or_else(|| time(|found| found.p99)),
                 of_cpu(figures.cpu_percent),
                 cell.value(Metric::BytesPerCpuSecond).map(|bytes| html! { (rate_number(bytes)) }),
                 (target > 0).then(|| multiple(cell, &line.cells[0], line.headline())).flatten(),
@@ -105,6 +111,16 @@ fn latency_of(figures: &TestFigures) -> String {
 /// A cell that says why a test has no figure.
 fn missing(reason: &str) -> Markup {
     html! { span.muted { (reason) } }
+}
+
+/// A 99th percentile that a verdict rests on though fewer than ten values lie beyond it.
+fn judged_p99(grid: &Grid<'_>, line: &Line<'_>, target: usize, figures: &TestFigures) -> Option<Markup> {
+    let is_own = |row: &Row| (row.target, &row.pattern) == (target, &line.pattern);
+    let of_test = |row: &VerdictRow| row.rows.iter().filter_map(|index| grid.study.rows.get(*index)).any(is_own);
+    let is_scarce = figures.latency_us.is_some_and(|found| found.p99.is_none());
+    let mut judged = grid.study.verdicts.iter().filter(|row| row.requirement.metric.ends_with(".p99") && of_test(row));
+    let row = judged.next().filter(|_| is_scarce)?;
+    Some(html! { (figure(row.measured?)) " " (row.requirement.unit) small.muted { " as judged" } })
 }
 
 /// Whether this is the first storage that has the test.
@@ -185,7 +201,8 @@ fn caption(grid: &Grid<'_>) -> String {
         text.push_str(" Writes count until they are durable.");
     }
     if grid.targets.len() > 1 {
-        text.push_str(&format!(" The baseline is {}.", shortened(&grid.targets[0], 40)));
+        let ratio = if grid.rounds() > 1 { "; a ratio is the median of the rounds' ratios" } else { "" };
+        text.push_str(&format!(" The baseline is {}{ratio}.", shortened(&grid.targets[0], 40)));
     }
     if grid.cells().any(|(_, _, cell)| cell.repeats.iter().any(Repeat::is_sampled)) {
         text.push_str(" For some jobs not every request was timed, because the job reduces clock readings.");

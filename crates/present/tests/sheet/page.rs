@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use fsdyno_present::sheet::{SheetOptions, html};
-use fsdyno_results::{Question, Study};
+use fsdyno_results::{Finding, Question, Row, Severity, Study};
 
 use crate::document::{Element, elements};
 use crate::{fixture, odd};
@@ -139,6 +139,42 @@ fn more_findings_than_three_are_folded_away() {
     assert_eq!((cards(open), cards(folded)), (3, 2));
     let quiet = sheet(odd::small_files());
     assert!(!quiet.contains("more finding") && quiet.contains("failed"));
+}
+
+/// A call that is timed within a phase has that phase's findings, which count once: in the trust line and in the table.
+#[test]
+fn trust_counts_a_phase_once_whatever_is_timed_within_it() {
+    let mut study = odd::small_files();
+    study.targets.truncate(1);
+    study.rows.retain(|row| row.target == 0);
+    for row in study.rows.iter_mut().filter(|row| row.pattern == "fsync-file") {
+        row.findings = vec![Finding::new("foreign-load", Severity::Caution, "others wrote", "run again")];
+    }
+    let mut parts: Vec<Row> = study.rows.iter().filter(|row| row.pattern == "fsync-file").cloned().collect();
+    parts.iter_mut().for_each(|row| row.pattern = "fsync-file-only".into());
+    study.rows.append(&mut parts);
+    let page = sheet(study);
+    check(&page);
+    assert!(page.contains("1 of 6 tests: ") && page.contains("as <code>fsync-file</code>"), "{page}");
+    let table = page.split("<table class=\"wide\">").nth(1).and_then(|rest| rest.split("</table>").next()).unwrap();
+    assert_eq!(table.matches("</span> caution").count(), 6, "a badge for each phase, which nobody examined: {table}");
+}
+
+/// A verdict may rest on a percentile that tables leave out because few values lie beyond it.
+#[test]
+fn the_table_has_each_percentile_that_a_verdict_rests_on() {
+    let mut study = odd::check();
+    study.verdicts.truncate(2);
+    study.verdicts.remove(0);
+    let table = |study: &Study| {
+        let page = sheet(study.clone());
+        page.split("<table class=\"wide\">").nth(1).and_then(|rest| rest.split("</table>").next()).unwrap().to_owned()
+    };
+    assert!(!table(&study).contains("as judged"), "5,000 syncs have a percentile");
+    for job in study.rows.iter_mut().filter_map(|row| row.run.as_mut()).flat_map(|run| &mut run.jobs) {
+        job.sync.lat = fixture::latency(2_100_000.0, 0.3, 20);
+    }
+    assert!(table(&study).contains("14.0 ms<small class=\"muted\"> as judged</small>"), "{}", table(&study));
 }
 
 #[test]

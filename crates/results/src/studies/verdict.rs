@@ -144,6 +144,10 @@ impl Verdict {
     }
 }
 
+/// Begins the last part of a reason where no interval decides, but the least that a percentile can be: `it is at least
+/// 24.1 ms (97.5 %), which misses the limit`.
+pub const AT_LEAST: &str = "it is at least";
+
 /// A requirement and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct VerdictRow {
