@@ -449,12 +449,12 @@ mod tests {
                 study.rows[0].findings =
                     vec![Finding { id, severity, node: None, job: None, numbers: Vec::new(), cause, next }];
                 for page in [fsdyno_present::tables::screen(&study, 60), fsdyno_present::tables::text(&study, 60)] {
-                    for command in page.lines().filter_map(|line| line.strip_prefix("    fsdyno ")) {
+                    for command in page.lines().filter_map(|line| line.trim_start().strip_prefix("fsdyno ")) {
                         let typed = std::iter::once("fsdyno").chain(command.split(' '));
                         Guided::try_parse_from(typed).unwrap_or_else(|error| panic!("{command}: {error}"));
                         seen += 1;
                     }
-                    let is_step = |line: &str| line.starts_with("    fsdyno ") || !line.contains("fsdyno ");
+                    let is_step = |line: &str| line.trim_start().starts_with("fsdyno ") || !line.contains("fsdyno ");
                     assert!(page.lines().all(is_step), "{page}");
                 }
             }

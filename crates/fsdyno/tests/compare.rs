@@ -79,7 +79,11 @@ fn two_kept_runs_are_compared(place: &Place) {
     // One of the runs has a single round: the answer is the command that measures enough rounds.
     let steps = || changed.stdout.split_once("next: before the change, and after it\n");
     let command = steps().and_then(|(_, rest)| rest.lines().next()).unwrap_or_default();
-    assert!(command.starts_with("    fsdyno compare ") && command.ends_with(" --rounds=4"), "{}", changed.stdout);
+    assert!(
+        command.trim_start().starts_with("fsdyno compare ") && command.ends_with(" --rounds=4"),
+        "{}",
+        changed.stdout
+    );
     assert!(!changed.stdout.contains("randread"), "{}", changed.stdout);
     assert_eq!(place.run(&["compare", &ids[0], &ids[1]]).stdout, changed.stdout, "two runs after compare mean diff");
     let json = place.run(&["diff", &ids[0], &ids[1], "--json"]).document();

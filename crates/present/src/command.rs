@@ -9,14 +9,17 @@ pub(crate) fn of(study: &Study) -> String {
     as_typed(&words(study))
 }
 
-/// A command on the saved study, such as `show`, with the store's directory.
+/// A command on the saved study, such as `show`, with the store's directory. Beside a directory the id is short: its
+/// date and time, so that the command has room in a line.
 pub(crate) fn about(study: &Study, question: &str, options: &[&str]) -> String {
     let command = &study.command;
     let own =
         command.iter().take_while(|word| *word != "--").position(|word| word.split('=').next() == Some("--store"));
     let store =
         own.and_then(|index| command[index].strip_prefix("--store=").or(command.get(index + 1).map(String::as_str)));
-    let words = ["fsdyno", question, &study.id].into_iter().chain(options.iter().copied()).map(str::to_owned);
+    let time = study.id.match_indices('-').nth(1).map_or(study.id.len(), |(index, _)| index);
+    let id = if store.is_some() { &study.id[..time] } else { &study.id };
+    let words = ["fsdyno", question, id].into_iter().chain(options.iter().copied()).map(str::to_owned);
     as_typed(&words.chain(store.map(|store| format!("--store={store}"))).collect::<Vec<_>>())
 }
 
@@ -109,15 +112,15 @@ mod tests {
     fn a_command_about_a_saved_run_finds_it() {
         let about = |words: &str| {
             let command = words.split(' ').map(str::to_owned).collect();
-            let study =
-                Study { command, id: "run".into(), ..Study::of_run(fsdyno_results::RunRecord::new("fsdyno", 0)) };
+            let id = "20261122-043100-measure-1a2b".into();
+            let study = Study { command, id, ..Study::of_run(fsdyno_results::RunRecord::new("fsdyno", 0)) };
             super::about(&study, "show", &["--wide"])
         };
         for words in ["measure /data --store=/kept", "measure --store /kept /data"] {
-            assert_eq!(about(words), "fsdyno show run --wide --store=/kept");
+            assert_eq!(about(words), "fsdyno show 20261122-043100 --wide --store=/kept");
         }
         for words in ["measure /data", "time /data -- git --store=a"] {
-            assert_eq!(about(words), "fsdyno show run --wide");
+            assert_eq!(about(words), "fsdyno show 20261122-043100-measure-1a2b --wide");
         }
     }
 }

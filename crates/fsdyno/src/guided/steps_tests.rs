@@ -208,11 +208,11 @@ fn each_command_of_a_screen_is_a_line() {
     let pages = studies().into_iter().flat_map(|study| [tables::screen(&study, 40), tables::text(&study, 40)]);
     for page in pages {
         for line in page.lines().filter(|line| line.contains("fsdyno ")) {
-            let words = line.strip_prefix("    fsdyno ").unwrap_or_else(|| panic!("{line} in {page}"));
+            let words = line.trim_start().strip_prefix("fsdyno ").unwrap_or_else(|| panic!("{line} in {page}"));
             let typed = std::iter::once("fsdyno").chain(words.split(' '));
             Guided::try_parse_from(typed).unwrap_or_else(|error| panic!("{line}: {error}"));
         }
-        assert!(page.matches("\n    fsdyno ").count() > 0, "{page}");
+        assert!(page.contains("fsdyno "), "{page}");
     }
 }
 

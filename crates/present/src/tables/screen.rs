@@ -274,8 +274,8 @@ impl Screen {
 
 /// What a step is for in one line, above its command.
 fn one_line_of_words(lines: &mut Vec<String>, columns: usize) {
-    let is_command = |line: &String| line.starts_with("    ");
-    let command = lines.iter().position(is_command).unwrap_or(lines.len());
+    let is_words = |line: &String| line.starts_with("next: ") || line.starts_with("  ") && !line.starts_with("    ");
+    let command = lines.iter().position(|line| !is_words(line)).unwrap_or(lines.len());
     let command = lines.split_off(command);
     *lines = first_lines(&lines.join("\n"), 1, columns);
     lines.extend(command);
@@ -345,7 +345,7 @@ mod tests {
                 .map(|(word, about)| Labelled { lines: lines(word, 2), short: vec![format!("{word} in short")], about })
                 .into(),
             joined_limits: Vec::new(),
-            steps: vec![lines("step", 2), lines("other", 2)],
+            steps: vec![vec!["next: step 0".to_owned(), "  step 1".to_owned()], lines("other", 2)],
             rest: lines("rest", 2),
             columns: 80,
         };
@@ -355,11 +355,11 @@ mod tests {
         assert_eq!(seen(&screen(7).shown()), (22, 1, true), "{}", screen(7).shown());
         assert_eq!(seen(&screen(9).shown()), (22, 1, false), "{}", screen(9).shown());
         let shorter = screen(11).shown();
-        assert!(shorter.contains("figure 10\nlimit 0\nlimit 1\ntrust 0\ntrust 1\nstep 0 …\n"), "{shorter}");
+        assert!(shorter.contains("figure 10\nlimit 0\nlimit 1\ntrust 0\ntrust 1\nnext: step 0 …\n"), "{shorter}");
         let shorter = screen(12).shown();
         assert!(shorter.contains("figure 11\nlimit 0\nlimit 1\ntrust in short\n"), "limits stay: {shorter}");
         let shortest = screen(14).shown();
-        let words = ["sentence 1 …\nfigure 0", "figure 13\nlimit in short\ntrust in short\nstep"];
+        let words = ["sentence 1 …\nfigure 0", "figure 13\nlimit in short\ntrust in short\nnext: step"];
         assert!(words.iter().all(|words| shortest.contains(words)), "{shortest}");
         let mut places = screen(16);
         (places.heading, places.places) = (lines("place", 4), lines("names", 1));
@@ -369,7 +369,7 @@ mod tests {
             .into();
         let shown = places.shown();
         assert!(shown.starts_with("names 0\nsentence"), "{shown}");
-        assert!(shown.contains("figure 15\nlimited by  x (a, b); y (c)\nstep"), "{shown}");
+        assert!(shown.contains("figure 15\nlimited by  x (a, b); y (c)\nnext: step"), "{shown}");
         let mut long = screen(4);
         long.steps[0][1] = "x".repeat(81);
         assert_eq!(seen(&long.shown()), (21, 3, true), "the terminal breaks a line: 22 of its own");

@@ -91,7 +91,12 @@ impl Form {
             let command = step.command.as_ref().map(|command| format!(": {command}")).unwrap_or_default();
             return format!("- **next** {}\n", escape::markdown_sentence(&format!("{}{command}", step.what)));
         };
-        let command = step.command.as_ref().map(|command| format!("{COMMAND}{}\n", escape::line(command)));
+        let command = step.command.as_ref().map(|command| {
+            let command = escape::line(command);
+            // The terminal would break it.
+            let is_long = COMMAND.len() + command.chars().count() > columns;
+            format!("{}{command}\n", if is_long { "" } else { COMMAND })
+        });
         format!("{}{}", wrapped(&format!("next: {}", step.what), columns, 2), command.unwrap_or_default())
     }
 }

@@ -51,7 +51,7 @@ fn each_answer_fits_a_screen_of_24_lines() {
         for columns in [60, 80, 120] {
             let page = screen(&study, columns);
             assert!(page.lines().count() <= 22, "{page}");
-            let is_wide = |line: &&str| line.chars().count() > columns && !line.starts_with("    fsdyno ");
+            let is_wide = |line: &&str| line.chars().count() > columns && !line.starts_with("fsdyno ");
             let wide: Vec<&str> = page.lines().filter(is_wide).collect();
             assert!(wide.is_empty(), "{wide:#?}");
             assert!(page.trim_end().ends_with(" --wide"), "it says where the rest is: {page}");
