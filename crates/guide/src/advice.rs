@@ -18,11 +18,13 @@ const fn advice(id: &'static str, words: &'static str, option: Option<&'static s
 
 /// The advice per kind of finding. The first line whose option the question has is taken, else the kind's last line
 /// without an option.
-const ADVICE: [Advice; 22] = [
+const ADVICE: [Advice; 24] = [
     advice("above-link-speed", "use more data than this machine has memory", Some("--size")),
     advice("burst", "use the later figure, and measure for minutes", Some("--runtime=300")),
     advice("clock", "choose a faster clock source, where the system has one", None),
     advice("cpu-starved", "compare with an engine that needs no kernel threads", Some("--engine=psync")),
+    advice("cpu-starved", "keep fewer requests in flight: kernel threads do them", Some("--iodepth=1")),
+    advice("cpu-starved", "stop what else runs on this machine, or use one with more CPUs", None),
     advice(
         "depth-not-reached",
         "use an engine that keeps requests in flight, and direct I/O",

@@ -31,6 +31,8 @@ const LATEST_MAX: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Store {
     directory: PathBuf,
+    /// Whether the user named the directory, which further commands must name, too.
+    is_chosen: bool,
     /// Is called for each file in it that is no study.
     warn: fn(&Problem),
     /// The directory's content once it was read: the file names, and the runs in brief, the oldest first.
@@ -52,13 +54,13 @@ impl Store {
     /// # Errors
     /// When neither a directory nor a home is known.
     pub fn at(directory: Option<&Path>) -> Result<Store, Problem> {
-        let folder = fsdyno_probe::data_folder();
+        let (folder, is_chosen) = (fsdyno_probe::data_folder(), directory.is_some());
         let directory = directory.map(Path::to_path_buf).or_else(|| Some(folder.path?.join("fsdyno")));
         let directory = directory.ok_or_else(|| {
             Problem::new(format!("no directory for saved runs: neither {} is set", folder.variables))
                 .with_next("choose one with --store DIR, or save nothing with --no-store")
         })?;
-        Ok(Store { directory, warn: |_| (), list: OnceCell::new() })
+        Ok(Store { directory, is_chosen, warn: |_| (), list: OnceCell::new() })
     }
 
     /// The store with a function that is called for each file that is no saved run; without one such files are skipped
@@ -201,10 +203,15 @@ impl Store {
         }
         if before_last(word).is_some() {
             return Problem::new(format!("there is no run {word} in {directory}: fewer are saved"))
-                .with_next("`fsdyno runs` shows all");
+                .with_next(self.shows_all());
         }
         let problem = Problem::new(format!("no saved run {word} in {directory}, and no file of that name"));
-        problem.with_meant(nearest(word, ["last", "previous"]), "`fsdyno runs` shows all")
+        problem.with_meant(nearest(word, ["last", "previous"]), &self.shows_all())
+    }
+
+    fn shows_all(&self) -> String {
+        let own = self.is_chosen.then(|| format!(" --store={}", self.directory.display())).unwrap_or_default();
+        format!("`fsdyno runs{own}` shows all")
     }
 
     /// Removes the runs of these names; returns their ids.
@@ -212,12 +219,12 @@ impl Store {
     /// # Errors
     /// When one is missing or has a baseline's name (nothing is removed then), or when one cannot be removed.
     pub fn remove(&self, words: &[String]) -> Result<Vec<String>, Problem> {
-        let mut files = Vec::new();
+        let (mut files, baselines) = (Vec::new(), self.baselines()?);
         for word in words {
             let name = match before_last(word) {
                 _ if word.contains('/') => None,
                 Some(before) => self.list()?.0.iter().nth_back(before).cloned(),
-                None => self.named(word)?,
+                None => self.named(baselines.get(word).unwrap_or(word))?,
             };
             let name = name.ok_or_else(|| self.nothing(word))?;
             if !files.contains(&name) {
@@ -228,7 +235,7 @@ impl Store {
         let ids = files.iter().map(|file| {
             let known = names.iter().zip(digests).find(|(name, _)| *name == file);
             let id = known.map_or_else(|| file.trim_end_matches(".json").to_owned(), |(_, study)| study.id.clone());
-            match self.baselines()?.iter().find(|(_, named)| **named == id) {
+            match baselines.iter().find(|(_, named)| **named == id) {
                 None => Ok(id),
                 Some((name, _)) => Err(Problem::new(format!("{id} is the baseline {name}, and nothing was removed"))
                     .with_next(format!("give another run that name first: fsdyno baseline set {name} RUN"))),

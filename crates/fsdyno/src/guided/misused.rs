@@ -49,12 +49,15 @@ pub(super) fn problem(error: &Error, command: &Command, words: &[OsString]) -> P
         }
         ErrorKind::ValueValidation => {
             let reason = error.source().map(ToString::to_string).unwrap_or_default();
+            // Fio's language has its advice in a line of its own.
+            let (reason, meant) = reason.split_once('\n').unwrap_or((&reason, ""));
             let reason = match reason.split_once(" is not in ") {
-                Some((_, range)) => format!("the range is {range}"),
-                None if reason.starts_with("invalid digit") => "it is not a whole number".to_owned(),
-                None => reason,
+                Some((_, range)) => format!(": the range is {range}"),
+                None if reason.starts_with("invalid digit") => ": it is not a whole number".to_owned(),
+                None if reason.starts_with("fio: failed parsing") => String::new(),
+                None => format!(": {reason}"),
             };
-            Problem::new(format!("`{value}` is no {option}: {reason}")).with_next(all)
+            Problem::new(format!("`{value}` is no {option}{reason}")).with_next(format!("{meant} {all}").trim_start())
         }
         ErrorKind::MissingRequiredArgument => {
             Problem::new(format!("{name} needs {}", each(error, ContextKind::InvalidArg).join(" and "))).with_next(all)
@@ -118,6 +121,10 @@ mod tests {
             (
                 "measure --engine=io_urng .",
                 "`io_urng` is no value of --engine\ndid you mean `io_uring`? `fsdyno help measure` shows all",
+            ),
+            (
+                "sweep --rw=randraed .",
+                "`randraed` is no value of --rw\ndid you mean `randread`? `fsdyno help sweep` shows all",
             ),
             ("measure --color=no .", "`no` is no value of --color\nuse one of auto, always, never"),
             (

@@ -98,6 +98,7 @@ fn runs_alone_are_removed_and_no_baseline() {
         assert!(remove(refused).is_err(), "{refused:?}");
         assert!(folder.path().join("run-1.json").exists(), "{refused:?}: all or nothing");
     }
+    assert!(remove(&["good"]).unwrap_err().what.contains("is the baseline good"));
     assert_eq!(remove(&["run-1", "last"]).unwrap(), ["run-1", "outside"]);
     assert!(outside.path().join("run.json").exists(), "the link alone was the store's");
     assert_eq!(store().keep(2).unwrap(), ["run-3", "run-4"]);

@@ -129,10 +129,11 @@ fn judge(space: SpaceLeft, need: SpaceNeeds, claimed: SpaceNeeds, shown: &Path) 
             beside(format!("; other runs there have reserved {} MiB", mib(claimed.bytes)))
         ))
         .too_large()
-        .with_next(if mib(bytes) == 0 {
-            "free some space"
-        } else {
-            "free some space, or use a smaller --size"
+        .with_next(match (mib(bytes), need.inodes) {
+            (0, _) => "free some space",
+            (_, 0) => "free some space, or use a smaller --size",
+            // Many small files are asked for by their number.
+            _ => "free some space, or use fewer --files",
         }));
     }
     let inodes = usable(space.total_inodes, space.available_inodes, FULLEST).saturating_sub(claimed.inodes);
