@@ -1,7 +1,22 @@
 //! Writes JSON documents for programs: first the answer in short, then everything.
 
 use fsdyno_text::escape;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct QuestionError {
+    /// The exit status.
+    pub code: u8,
+    /// What is wrong.
+    pub sentence: String,
+    /// The next step.
+    pub next: Option<String>,
+    /// The path that it is about.
+    pub path: Option<String>,
+}
 
 /// One JSON document: the answer in a sentence as `summary.headline`, then the members of `rest`.
 pub fn document(headline: impl Into<Value>, rest: Value) -> String {
@@ -20,9 +35,8 @@ pub(crate) fn list_document(headline: String, name: &str, items: impl Iterator<I
     format!("{}[{}{end}\n}}\n", around.trim_end_matches("[]\n}\n"), escape::json_report(&listed))
 }
 
-/// The document of a refusal: exit status as its code, a sentence, the next step, and the path that caused it.
-pub fn refusal(code: u8, what: &str, next: Option<&str>, path: Option<&str>) -> String {
-    let error = json!({ "code": code, "sentence": what, "next": next, "path": path });
+/// The document of a refusal.
+pub fn refusal(error: &QuestionError) -> String {
     summarised(json!({ "headline": null, "error": error }), json!({}))
 }
 
@@ -53,7 +67,9 @@ mod tests {
                 document("[] no {}", json!({ "runs": items }))
             );
         }
-        let refused: Value = serde_json::from_str(&refusal(2, "no such run", None, Some("/data"))).unwrap();
+        let (sentence, path) = ("no such run".to_owned(), Some("/data".to_owned()));
+        let of_question = QuestionError { code: 2, sentence, next: None, path };
+        let refused: Value = serde_json::from_str(&refusal(&of_question)).unwrap();
         let error = json!({"code": 2, "sentence": "no such run", "next": null, "path": "/data"});
         assert_eq!(refused, json!({"summary": {"headline": null, "error": error}}));
     }

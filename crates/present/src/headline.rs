@@ -21,6 +21,7 @@ use fsdyno_results::{Question, Study, TimeUse, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::document::QuestionError;
 use crate::summary::Grid;
 
 pub use found::{FindingCase, FindingGroup};
@@ -43,6 +44,9 @@ pub(crate) use timed::seconds;
 pub struct Headline {
     /// The answer in a sentence; `None`: the question has none, or nothing was measured.
     pub headline: Option<String>,
+    /// Why nothing was measured; missing: something was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<QuestionError>,
     /// The verdicts on requirements, in the order in which they were asked for.
     pub verdicts: Vec<VerdictLine>,
     /// The ranking in each pattern of a comparison.
@@ -99,15 +103,17 @@ impl Headline {
         let findings = found::all(grid);
         let standings = standing::all(grid);
         let times = timed::all(grid);
+        let next = next::of(study, &tests, &findings);
         Headline {
             headline: sentence::of(grid, &tests, &findings, (&standings, &times)),
+            error: sentence::error(study, &tests, &next),
             verdicts: verdict::of(study),
             standings,
             times,
             trust: trust(&tests.iter().filter(|test| test.is_whole).collect::<Vec<_>>(), &findings),
             limits: limited::of(study, LimitDetail::Evidence),
             time: study.time_use(),
-            next: next::of(study, &tests, &findings),
+            next,
             tests,
             nodes: nodes::all(grid),
             findings,

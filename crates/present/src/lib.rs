@@ -17,7 +17,7 @@ mod summary;
 pub mod tables;
 
 pub(crate) use document::list_document;
-pub use document::{document, refusal};
+pub use document::{QuestionError, document, refusal};
 pub use headline::{
     Document, FindingCase, FindingGroup, Headline, LatencyMicroseconds, NodeFigures, NodesOfTest, PatternRanking,
     Ranges, Share, Spread, Step, TestFigures, TimeFigures, Times, TrustLine, VerdictLine,

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fsdyno_guide::Problem;
+use fsdyno_present::QuestionError;
 use fsdyno_present::shell::as_typed;
 use fsdyno_text::escape;
 
@@ -129,7 +130,8 @@ pub(crate) fn refused(problem: &Problem) -> u8 {
     report_problem(problem);
     if IN_JSON.load(Ordering::Relaxed) {
         let path = problem.path.as_deref().map(fsdyno_job::bytes::shown);
-        print(&fsdyno_present::refusal(UNUSABLE, &problem.what, problem.next.as_deref(), path.as_deref()));
+        let (sentence, next) = (problem.what.clone(), problem.next.clone());
+        print(&fsdyno_present::refusal(&QuestionError { code: UNUSABLE, sentence, next, path }));
     }
     UNUSABLE
 }

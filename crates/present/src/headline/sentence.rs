@@ -5,11 +5,12 @@ use fsdyno_text::quantity::{counted, number};
 
 use super::figures::{rate, throughput, typical_named};
 use super::found::{FindingGroup, within};
-use super::next::mostly_invalid;
+use super::next::{Step, mostly_invalid};
 use super::other_tools::pairs;
 use super::standing::{self, PatternRanking};
 use super::test::TestFigures;
 use super::timed::{self, TimeFigures};
+use crate::document::QuestionError;
 use crate::quantity::listed;
 use crate::summary::Grid;
 
@@ -68,6 +69,17 @@ fn nothing(tests: &[TestFigures]) -> Option<String> {
         [_] => format!("nothing was measured: the test failed: {error}"),
         all => format!("nothing was measured: all {} tests failed, the first with {error}", all.len()),
     })
+}
+
+/// The exit status of a question whose tests failed.
+const TESTS_FAILED: u8 = 1;
+
+/// The same for programs, with the first next step and the place.
+pub(super) fn error(study: &Study, tests: &[TestFigures], next: &[Step]) -> Option<QuestionError> {
+    let sentence = nothing(tests).filter(|_| study.question != Question::Fio)?;
+    let next = next.first().map(|step| step.command.as_ref().unwrap_or(&step.what).clone());
+    let path = study.targets.first().map(|target| target.path.clone());
+    Some(QuestionError { code: TESTS_FAILED, sentence, next, path })
 }
 
 /// A sentence on the tests that failed, where others did not; `None`: none failed.
