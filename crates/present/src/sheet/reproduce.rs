@@ -51,7 +51,12 @@ const WORK: &str = "/fsdyno-work-";
 /// The command line as it can be run today: the work directory is gone, so its files are placed beside it, under unique
 /// names.
 fn today(command: &[String]) -> String {
+    let is_work = |word: &String| word.contains(WORK);
     let moved = |word: &String| {
+        // The name of each job's file; a file of the user must not have it.
+        if let Some(format) = word.strip_prefix("--filename_format=").filter(|_| command.iter().any(is_work)) {
+            return format!("--filename_format=fsdyno-{format}");
+        }
         let Some((place, rest)) = word.split_once(WORK) else { return word.clone() };
         match rest.split_once('/') {
             Some((_, file)) => format!("{place}/fsdyno-{}", file.replace('/', "-")),
@@ -99,7 +104,9 @@ mod tests {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let file = words(&["--rw=read", "--filename=/data/fsdyno-work-1-2-3/measure.dat", "--size=1m"]);
         assert_eq!(today(&file), "--rw=read --filename=/data/fsdyno-measure.dat --size=1m");
-        assert_eq!(today(&words(&["--directory=/my data/fsdyno-work-1-2-3"])), "'--directory=/my data'");
+        let several = words(&["--directory=/my data/fsdyno-work-1-2-3", "--filename_format=compare.$jobnum"]);
+        assert_eq!(today(&several), "'--directory=/my data' '--filename_format=fsdyno-compare.$jobnum'");
+        assert_eq!(today(&several[1..]), "'--filename_format=compare.$jobnum'", "it is the user's");
         assert_eq!(today(&words(&["--directory=/data"])), "--directory=/data");
     }
 }
