@@ -8,7 +8,7 @@ use fsdyno_results::{Bound, DirectionRecord, JobRecord, Judge, Latency, PhaseRec
 use fsdyno_stats::{Interval, NoPercentileInterval, bootstrap_mean_interval, mean, median, percentile_interval};
 use fsdyno_text::quantity::count as of_count;
 
-use crate::metric::{IoDirection, Metric, Phase, PhaseFigure, Span, Statistic};
+use crate::metric::{IoDirection, JoblessPhase, Metric, PhaseFigure, Span, Statistic};
 
 mod runs;
 mod series;
@@ -301,7 +301,7 @@ fn mean_spread(latency: &Latency, mean_ns: f64, series: &[f64]) -> Spread {
 }
 
 /// The records of a phase that did all of its operations.
-fn phases<'a>(rows: &[&'a Row], phase: Phase) -> Result<Vec<&'a PhaseRecord>, String> {
+fn phases<'a>(rows: &[&'a Row], phase: JoblessPhase) -> Result<Vec<&'a PhaseRecord>, String> {
     let of_name = |record: &&PhaseRecord| record.name == phase.name();
     let found: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).filter(of_name).collect();
     if let Some(failed) = found.iter().find(|record| record.failures > 0) {

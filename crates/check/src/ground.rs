@@ -9,7 +9,7 @@ use fsdyno_stats::sort;
 use fsdyno_text::quantity::count as number;
 
 use crate::gate::{Condition, Outcome};
-use crate::line::{self, Line, Shortening};
+use crate::line::{self, ProfileLine, Shortening};
 use crate::profile::{Profile, Work};
 
 /// Most runs of a test on objects: each of them has a part of the budget.
@@ -47,7 +47,7 @@ impl<'g> Ground<'g> {
     }
 
     /// The line of a test on this ground.
-    pub(crate) fn line(self, words: &[String], shortening: Shortening) -> Result<Line, Problem> {
+    pub(crate) fn line(self, words: &[String], shortening: Shortening) -> Result<ProfileLine, Problem> {
         match self {
             Ground::Directory(work) => {
                 line::prepare(words, work.directory(), &shared_file(work.directory()), shortening)
@@ -139,7 +139,7 @@ fn nowhere() -> CheckedObjects {
 }
 
 /// The bytes of the objects that a line uses, and their number.
-pub(crate) fn set_of(line: &Line) -> (u64, u64) {
+pub(crate) fn set_of(line: &ProfileLine) -> (u64, u64) {
     let size = line::block_bytes(&line.job).max(1);
     (size, line.files.values().max().map_or(0, |end| end.div_ceil(size)))
 }

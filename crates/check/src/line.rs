@@ -33,7 +33,7 @@ impl Shortening {
 
 /// A line that is ready to run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct ProfileLine {
     pub(crate) words: Vec<String>,
     pub(crate) job: Job,
     /// The files that it uses, with their bytes.
@@ -149,7 +149,7 @@ pub(crate) fn prepare_objects(
     objects: &CheckedObjects,
     shortening: Shortening,
     requests_max: u64,
-) -> Result<Line, Problem> {
+) -> Result<ProfileLine, Problem> {
     let name = |word: &String| word.replace(OBJECT, &objects.file);
     let words: Vec<String> = words.iter().map(name).chain(objects.engine.iter().cloned()).collect();
     let mut line = prepared(words, shortening)?;
@@ -215,18 +215,18 @@ pub(crate) fn prepare(
     directory: &Path,
     file: &Path,
     shortening: Shortening,
-) -> Result<Line, Problem> {
+) -> Result<ProfileLine, Problem> {
     prepared(filled(words, &job_path(directory), &job_path(file)), shortening)
 }
 
-fn prepared(mut words: Vec<String>, shortening: Shortening) -> Result<Line, Problem> {
+fn prepared(mut words: Vec<String>, shortening: Shortening) -> Result<ProfileLine, Problem> {
     let job = one_job(&words).map_err(Problem::new)?;
     let shortened = shorten(&mut words, &job, shortening);
     let job = one_job(&words).map_err(Problem::new)?;
     if let Some(window_ms) = window_ms(&job) {
         words.extend([format!("--bwavgtime={window_ms}"), format!("--iopsavgtime={window_ms}")]);
     }
-    Ok(Line { files: files(&job)?, only_writes: !job.pattern.access.reads, words, shortened, job })
+    Ok(ProfileLine { files: files(&job)?, only_writes: !job.pattern.access.reads, words, shortened, job })
 }
 
 /// A shorter window for a test that would have few of the usual ones: its rates then get an interval.
@@ -309,11 +309,11 @@ mod tests {
         line.split(' ').map(str::to_string).collect()
     }
 
-    fn prepared(line: &str, shortening: Shortening) -> Line {
+    fn prepared(line: &str, shortening: Shortening) -> ProfileLine {
         prepare(&words(line), Path::new("/d"), Path::new("/d/f"), shortening).unwrap()
     }
 
-    fn in_words(line: &Line) -> Vec<String> {
+    fn in_words(line: &ProfileLine) -> Vec<String> {
         line.shortened.iter().map(ShortenedValue::to_string).collect()
     }
 

@@ -42,24 +42,24 @@ pub(crate) enum Metric {
     /// Latency of fsync and fdatasync.
     Sync(Statistic),
     /// A figure of a phase of small files, or of requests that no job makes.
-    Phase(Phase, PhaseFigure),
+    Phase(JoblessPhase, PhaseFigure),
 }
 
 /// A phase of small files, or of requests that no job makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum JoblessPhase {
     Write,
     Read,
     Requests,
 }
 
-impl Phase {
+impl JoblessPhase {
     /// Its name in the record.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Phase::Write => "write",
-            Phase::Read => "read",
-            Phase::Requests => fsdyno_guide::object_check::PlainRequests::PHASE,
+            JoblessPhase::Write => "write",
+            JoblessPhase::Read => "read",
+            JoblessPhase::Requests => fsdyno_guide::object_check::PlainRequests::PHASE,
         }
     }
 }
@@ -167,9 +167,9 @@ impl Metric {
             "sync" => return of_latency(what).map(Metric::Sync),
             "small-write" | "small-read" | "requests" => {
                 let phase = match whose {
-                    "small-write" => Phase::Write,
-                    "small-read" => Phase::Read,
-                    _ => Phase::Requests,
+                    "small-write" => JoblessPhase::Write,
+                    "small-read" => JoblessPhase::Read,
+                    _ => JoblessPhase::Requests,
                 };
                 let figure = match what {
                     "elapsed" => Some(PhaseFigure::Elapsed),
@@ -219,7 +219,7 @@ impl Metric {
                 let syncs = job.durability.fsync_every > 0 || job.durability.fdatasync_every > 0;
                 return (!syncs || !access.writes).then_some("its test syncs nothing (fsync= or fdatasync=)");
             }
-            Metric::Phase(Phase::Requests, _) => return Some("its test is a fio job and not one of requests"),
+            Metric::Phase(JoblessPhase::Requests, _) => return Some("its test is a fio job and not one of requests"),
             Metric::Phase(..) => return Some("its test is a fio job and not one of small files"),
         };
         let paced = job.pacing.has_rate();
@@ -257,8 +257,11 @@ mod tests {
             Metric::Latency(IoDirection::Write, Span::Completion, Statistic::Percentile(99.9))
         );
         assert_eq!(parse("read.response.mean"), Metric::Latency(IoDirection::Read, Span::Response, Statistic::Mean));
-        assert_eq!(parse("small-write.elapsed"), Metric::Phase(Phase::Write, PhaseFigure::Elapsed));
-        assert_eq!(parse("small-read.lat.mean"), Metric::Phase(Phase::Read, PhaseFigure::Latency(Statistic::Mean)));
+        assert_eq!(parse("small-write.elapsed"), Metric::Phase(JoblessPhase::Write, PhaseFigure::Elapsed));
+        assert_eq!(
+            parse("small-read.lat.mean"),
+            Metric::Phase(JoblessPhase::Read, PhaseFigure::Latency(Statistic::Mean))
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::gate::Condition;
-use crate::metric::{self, Metric, Phase};
+use crate::metric::{self, JoblessPhase, Metric};
 
 mod written;
 
@@ -90,9 +90,9 @@ impl Work {
     fn missing_figure(&self, metric: Metric) -> Option<&'static str> {
         match (self, metric) {
             (Work::Line(words), _) => crate::line::missing_figure(words, metric),
-            (Work::Requests(_), Metric::Phase(Phase::Requests, _)) => None,
+            (Work::Requests(_), Metric::Phase(JoblessPhase::Requests, _)) => None,
             (Work::Requests(_), _) => Some("its test is one of requests and not a fio job"),
-            (Work::SmallFiles, Metric::Phase(Phase::Write | Phase::Read, _)) => None,
+            (Work::SmallFiles, Metric::Phase(JoblessPhase::Write | JoblessPhase::Read, _)) => None,
             (Work::SmallFiles, _) => Some("its test is one of small files and not a fio job"),
         }
     }

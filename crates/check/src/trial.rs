@@ -13,7 +13,7 @@ use fsdyno_run::StopRule;
 use crate::estimate::measured_s;
 use crate::ground::{Ground, OBJECT_ROUNDS_MAX, set_of};
 use crate::judge::TestRun;
-use crate::line::{self, Line, Shortening};
+use crate::line::{self, ProfileLine, Shortening};
 use crate::profile::{Profile, Test, Work};
 use crate::reach;
 
@@ -34,7 +34,7 @@ pub(crate) struct Trial<'p> {
     /// The words that were run, for people.
     words: Vec<String>,
     /// The line of the fio language; `None`: small files, or requests that no job makes.
-    line: Option<Line>,
+    line: Option<ProfileLine>,
     /// Number of runs so far.
     pub(crate) rounds: u32,
     indices: Vec<usize>,
@@ -99,7 +99,7 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
-    fn run_line(&mut self, study_run: &mut StudyRun<'_>, line: &Line) -> Result<(), Problem> {
+    fn run_line(&mut self, study_run: &mut StudyRun<'_>, line: &ProfileLine) -> Result<(), Problem> {
         if let (Some(work), true) = (self.ground.directory(), line.only_writes) {
             // Extending a file is different work from overwriting it: each run begins without one.
             let reach = work.reach();

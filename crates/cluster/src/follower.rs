@@ -13,7 +13,7 @@ use fsdyno_job::Outcome;
 use fsdyno_os::errno::reason;
 use fsdyno_os::files::Directory;
 use fsdyno_os::written;
-use fsdyno_run::{Bounds, Conditions, Control, Line, Observer, OtherRanks, SignalWatch, StopRule};
+use fsdyno_run::{Bounds, CommandLine, Conditions, Control, Observer, OtherRanks, SignalWatch, StopRule};
 
 use crate::agreement;
 use crate::link::{Link, directory_of, name_objects, place, shares_files};
@@ -138,7 +138,7 @@ fn carry_out(order: RankOrder, link: &Arc<Link>, version: &str, study: &Arc<Cont
     let Outcome::Run(request) = fsdyno_job::parse_command_line(&words, &mut answers) else {
         return Err("it reads the command line in another way".to_owned());
     };
-    let mut line = Line { words, request: *request };
+    let mut line = CommandLine { words, request: *request };
     link.name_files(&mut line.request.jobs);
     if own_objects {
         name_objects(&mut line.request.jobs, link.rank());

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fsdyno_guide::nodes::{PhaseContext, SHARED_FILE, object_suffix};
-use fsdyno_guide::smallfiles::{NodeRole, Phase, PhaseResult, Suite};
+use fsdyno_guide::smallfiles::{NodeRole, PhaseResult, SmallFilesPhase, Suite};
 use fsdyno_guide::watch::Step;
 use fsdyno_guide::{Problem, Watcher};
 use fsdyno_job::{Job, Memory, Outcome};
@@ -359,7 +359,7 @@ impl Link {
     pub fn phase(
         &self,
         suite: &mut Suite,
-        phase: &Phase,
+        phase: &SmallFilesPhase,
         asking: PhaseContext<'_>,
         step: &Step,
         watcher: &mut dyn Watcher,

@@ -15,7 +15,7 @@ pub(crate) use flow::{Flow, connected};
 pub(crate) use moved::Moved;
 use row::{moves_data, works_on_names};
 
-pub(crate) use row::{DirectionTotals, FilesOn, FuseBackend, Row, touches_nothing};
+pub(crate) use row::{DirectionTotals, FilesOn, FuseBackend, JobInStage, touches_nothing};
 
 /// Least number of bytes that says anything about a cache: readahead and filesystem metadata move as many.
 pub(crate) const BYTES_MIN: u64 = 256 << 10;
@@ -34,7 +34,7 @@ pub(crate) struct Evidence<'r> {
 /// Rows that ran at the same time: either those on a storage or those in memory. The two kinds move no bytes in each
 /// other's layers.
 pub(crate) struct Stage<'r> {
-    pub(crate) rows: Vec<Row<'r>>,
+    pub(crate) rows: Vec<JobInStage<'r>>,
     /// All workers of that time, including simulated jobs and those in memory.
     pub(crate) workers: Vec<&'r JobRecord>,
     /// The traffic of the layers; `None`: there is no ledger.
@@ -69,32 +69,32 @@ impl<'r> Evidence<'r> {
     }
 
     /// Each row with its stage, including operations on names.
-    pub(crate) fn all_rows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>)> {
+    pub(crate) fn all_rows(&self) -> impl Iterator<Item = (&Stage<'r>, &JobInStage<'r>)> {
         let stages = self.stages.iter().chain(&self.on_names);
         stages.flat_map(|stage| stage.rows.iter().map(move |row| (stage, row)))
     }
 
     /// Like [`Evidence::flows`], for [`Evidence::all_rows`].
-    pub(crate) fn all_flows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>, &Flow<'r>)> {
+    pub(crate) fn all_flows(&self) -> impl Iterator<Item = (&Stage<'r>, &JobInStage<'r>, &Flow<'r>)> {
         self.all_rows()
             .filter(|(_, row)| row.judgeable())
             .filter_map(|(stage, row)| Some((stage, row, stage.flow.as_ref()?)))
     }
 
     /// Each row that moves data, with its stage.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>)> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&Stage<'r>, &JobInStage<'r>)> {
         self.stages.iter().flat_map(|stage| stage.rows.iter().map(move |row| (stage, row)))
     }
 
     /// Each row with its stage, where the layers are visible and the row did enough to be judged.
-    pub(crate) fn flows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>, &Flow<'r>)> {
+    pub(crate) fn flows(&self) -> impl Iterator<Item = (&Stage<'r>, &JobInStage<'r>, &Flow<'r>)> {
         self.rows()
             .filter(|(_, row)| row.judgeable())
             .filter_map(|(stage, row)| Some((stage, row, stage.flow.as_ref()?)))
     }
 
     /// Like [`Evidence::flows`], but also for short rows: a comparison of byte counters needs no minimal time.
-    pub(crate) fn byte_flows(&self) -> impl Iterator<Item = (&Stage<'r>, &Row<'r>, &Flow<'r>)> {
+    pub(crate) fn byte_flows(&self) -> impl Iterator<Item = (&Stage<'r>, &JobInStage<'r>, &Flow<'r>)> {
         self.rows()
             .filter(|(_, row)| row.workers.iter().all(|worker| worker.error.is_none()))
             .filter_map(|(stage, row)| Some((stage, row, stage.flow.as_ref()?)))
@@ -118,7 +118,7 @@ impl<'r> Evidence<'r> {
     }
 
     /// What is known about the row's files.
-    pub(crate) fn files(&self, row: &Row<'_>) -> impl Iterator<Item = &'r FileEvidence> {
+    pub(crate) fn files(&self, row: &JobInStage<'_>) -> impl Iterator<Item = &'r FileEvidence> {
         let mut paths = BTreeSet::new();
         paths.extend(row.workers.iter().flat_map(|worker| worker.plan.files.iter().map(String::as_str)));
         self.ledger()
@@ -132,14 +132,14 @@ impl<'r> Evidence<'r> {
 impl<'r> Stage<'r> {
     fn of(node: &'r Node, jobs: &[&'r JobRecord], number: u32, wanted: fn(&JobRecord) -> bool) -> Vec<Stage<'r>> {
         let workers: Vec<&JobRecord> = jobs.iter().copied().filter(|job| job.plan.stage == number).collect();
-        let mut rows: Vec<Row<'r>> = Vec::new();
+        let mut rows: Vec<JobInStage<'r>> = Vec::new();
         for worker in workers.iter().copied().filter(|worker| wanted(worker)) {
             match rows.iter_mut().find(|row| row.name == worker.name) {
                 Some(row) => row.add(worker),
-                None => rows.push(Row::new(node, worker)),
+                None => rows.push(JobInStage::new(node, worker)),
             }
         }
-        let in_memory = |row: &Row<'_>| row.class() == StorageClass::Memory;
+        let in_memory = |row: &JobInStage<'_>| row.class() == StorageClass::Memory;
         let first_in_memory = rows.first().is_some_and(in_memory);
         let (like_the_first, others): (Vec<_>, Vec<_>) =
             rows.into_iter().partition(|row| in_memory(row) == first_in_memory);
@@ -147,7 +147,7 @@ impl<'r> Stage<'r> {
         groups.map(|rows| Stage::with(node, number, rows, workers.clone())).collect()
     }
 
-    fn with(node: &'r Node, number: u32, rows: Vec<Row<'r>>, workers: Vec<&'r JobRecord>) -> Stage<'r> {
+    fn with(node: &'r Node, number: u32, rows: Vec<JobInStage<'r>>, workers: Vec<&'r JobRecord>) -> Stage<'r> {
         let alone = rows.iter().map(|row| row.workers.len()).sum::<usize>() == workers.len();
         let flow = node.ledger.as_ref().and_then(|ledger| Flow::of(ledger, number, &rows));
         // The ledger counts all jobs that ran, so the bytes of some rows are counted by the rows.
@@ -157,7 +157,7 @@ impl<'r> Stage<'r> {
 
     /// Bytes per second of the rows, in the measured time.
     pub(crate) fn bytes_per_s(&self) -> f64 {
-        self.rows.iter().map(Row::bytes_per_s).sum()
+        self.rows.iter().map(JobInStage::bytes_per_s).sum()
     }
 
     /// The addition to a sentence whose figures are those of several rows together.

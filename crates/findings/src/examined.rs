@@ -2,9 +2,9 @@
 //! so that no test is ok where nobody could look.
 
 use fsdyno_results::evidence::StorageClass;
-use fsdyno_results::{PhaseRecord, Row as StudyRow, RunRecord, Study, TreeRecord};
+use fsdyno_results::{PhaseRecord, Row, RunRecord, Study, TreeRecord};
 
-use crate::evidence::{BYTES_MIN, Evidence, Row, Stage, Transfer};
+use crate::evidence::{BYTES_MIN, Evidence, JobInStage, Stage, Transfer};
 use crate::node_comparison::{JobOnNodes, jobs_on_nodes};
 use crate::passes::Passes;
 use crate::phases::OnNode;
@@ -80,10 +80,10 @@ type Looked = Option<bool>;
 
 /// The aspects of a test on one target, over all of its runs or passes. `None`: the test did not run, failed, or
 /// touches no storage.
-pub fn examined(study: &Study, rows: &[&StudyRow]) -> Option<Examination> {
+pub fn examined(study: &Study, rows: &[&Row]) -> Option<Examination> {
     let records: Vec<&PhaseRecord> = rows.iter().filter_map(|row| row.phase.as_ref()).collect();
     let records: Vec<&PhaseRecord> = records.into_iter().filter(|record| record.operations > 0).collect();
-    let commands: Vec<&StudyRow> = rows.iter().copied().filter(|row| row.tree.is_some()).collect();
+    let commands: Vec<&Row> = rows.iter().copied().filter(|row| row.tree.is_some()).collect();
     let looks: Vec<[Looked; Aspect::ALL.len()]> = if !commands.is_empty() {
         let storage = rows.first().and_then(|row| study.targets.get(row.target)).map(|target| &target.storage);
         let class = storage.map_or(StorageClass::Unknown, |storage| storage.class);
@@ -119,13 +119,13 @@ pub fn examined(study: &Study, rows: &[&StudyRow]) -> Option<Examination> {
 }
 
 /// Whether the passes of a phase took long enough on each node to show a slow node.
-fn records_compared(rows: &[&StudyRow], done: &[(u64, u64)]) -> bool {
+fn records_compared(rows: &[&Row], done: &[(u64, u64)]) -> bool {
     let first = rows.iter().find_map(|row| row.run.as_ref()?.jobs.first());
     first.is_some_and(|first| JobOnNodes::of_phase(first, done).nodes.len() == done.len())
 }
 
 /// Whether an aspect of a timed command's runs could be examined.
-fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looked {
+fn of_commands(rows: &[&Row], class: StorageClass, aspect: Aspect) -> Looked {
     let all = |look: fn(&TreeRecord) -> bool| Some(rows.iter().filter_map(|row| row.tree.as_ref()).all(look));
     match aspect {
         // A command has no required length, and its start was chosen by the user.
@@ -141,7 +141,7 @@ fn of_commands(rows: &[&StudyRow], class: StorageClass, aspect: Aspect) -> Looke
 }
 
 /// Whether only the caches of this machine were dropped: those of a server or daemon are not visible.
-fn is_cold_here_only(row: &StudyRow) -> bool {
+fn is_cold_here_only(row: &Row) -> bool {
     let cache = row.phase.as_ref().and_then(|phase| phase.cache.as_deref()).unwrap_or_default();
     ["client ", "kernel "].iter().any(|of| cache.starts_with(of))
 }
@@ -199,7 +199,7 @@ fn of_run(run: &RunRecord) -> Vec<[Looked; Aspect::ALL.len()]> {
     all
 }
 
-fn of_row(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, aspect: Aspect) -> Looked {
+fn of_row(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &JobInStage<'_>, aspect: Aspect) -> Looked {
     let flow = stage.flow.as_ref();
     let has_no_device = matches!(row.class(), StorageClass::Memory | StorageClass::Kernel);
     match aspect {

@@ -11,7 +11,7 @@ use fsdyno_results::evidence::{InMemory, StorageClass};
 use fsdyno_results::{Finding, JobRecord, Latency, Moments, Pace, PerDirection, RunRecord, Severity};
 use fsdyno_stats::FALLS_BEHIND;
 
-use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{Evidence, Flow, JobInStage, Stage, Transfer};
 use crate::traps::throttled::LimitedQuantity;
 use crate::traps::{cpu_starved, foreign_load, memory_limit, throttled};
 use crate::units::counted;
@@ -212,7 +212,7 @@ fn foreign_load<'r>(record: &'r RunRecord, evidence: &Evidence<'_>) -> Option<&'
 
 /// The limit that the job sets itself: a rate that it reached, or think time that filled its time. An error: the job
 /// stayed below its pace for another reason. `None`: the job is not paced.
-fn own_pace(row: &Row<'_>) -> Option<Result<Limit, ()>> {
+fn own_pace(row: &JobInStage<'_>) -> Option<Result<Limit, ()>> {
     let (mut bytes, mut ios, mut thought) = ((0.0, 0.0), (0.0, 0.0), (0.0, 0.0));
     // All workers count over the same time, as in the table.
     let per_s = |amount: u64, direction| amount as f64 * 1e3 / row.time_ms(direction).max(1.0);
@@ -272,7 +272,12 @@ pub fn nfs_times(record: &RunRecord) -> Option<NfsTimes> {
 }
 
 /// The limit of a control group that contains this process.
-fn control_group<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>, flow: &Flow<'r>) -> Option<Limit> {
+fn control_group<'r>(
+    evidence: &Evidence<'r>,
+    stage: &Stage<'r>,
+    row: &JobInStage<'r>,
+    flow: &Flow<'r>,
+) -> Option<Limit> {
     if let Some((line, limit)) = throttled::of_control_group(evidence, stage, row) {
         let reached = if limit.counted == LimitedQuantity::Bytes { rate(limit.reached) } else { number(limit.reached) };
         let words = format!("{{}}{}, {{}} of what it allows ({line} in {})", limit.unit(), throttled::FILES);
@@ -289,7 +294,7 @@ fn control_group<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>, 
 }
 
 /// The machine's CPUs, or the workers' own.
-fn processors(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+fn processors(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let sum = |part: fn(&JobRecord) -> u64| row.workers.iter().map(|worker| part(worker) as f64).sum::<f64>();
     let wall_s = sum(|worker| worker.job_runtime_ms) / 1e3;
     let cpu_s = sum(JobRecord::cpu_of_io_ns) / 1e9;
@@ -320,13 +325,13 @@ pub(crate) fn machine_busy(flow: &Flow<'_>) -> Option<f64> {
 }
 
 /// Whether memory answers; with a daemon, its own work matters more than where its files lie.
-fn in_memory(row: &Row<'_>) -> bool {
+fn in_memory(row: &JobInStage<'_>) -> bool {
     row.class() != StorageClass::Fuse
         && row.parts().iter().all(|part| part.storage.in_memory() == Some(InMemory::All))
         && row.storage.is_some()
 }
 
-fn memory(row: &Row<'_>) -> Limit {
+fn memory(row: &JobInStage<'_>) -> Limit {
     let way = row.storage.filter(|storage| storage.class != StorageClass::Memory);
     let words = match way.and_then(|storage| storage.way_to_memory()) {
         Some(way) => format!("{way} is memory"),
@@ -335,7 +340,7 @@ fn memory(row: &Row<'_>) -> Limit {
     Limit { limiter: Limiter::Memory, evidence: Phrase::new(&words, []) }
 }
 
-fn device(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+fn device(row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let device = flow.device.as_ref()?;
     let depth = device.depth(flow.seconds)?;
     let asked = row.depth_asked();
@@ -376,7 +381,7 @@ fn busy_share(flow: &Flow<'_>) -> Option<f64> {
 }
 
 /// Mean latency (lat) of the row's requests, ns; for writes that are each synced, until they are durable.
-pub(crate) fn mean_latency_ns(row: &Row<'_>) -> Option<f64> {
+pub(crate) fn mean_latency_ns(row: &JobInStage<'_>) -> Option<f64> {
     let directions = row.workers.iter().flat_map(|worker| worker.directions.iter());
     let requests = mean(directions.map(|(_, direction)| direction.lat.moments))?;
     let syncs = mean(row.workers.iter().map(|worker| worker.sync.lat.moments));
@@ -386,7 +391,7 @@ pub(crate) fn mean_latency_ns(row: &Row<'_>) -> Option<f64> {
 
 /// Median latency (lat) of the row's requests, ns; `None` for writes that are each synced, as their syncs are counted
 /// separately.
-pub(crate) fn median_latency_ns(row: &Row<'_>) -> Option<f64> {
+pub(crate) fn median_latency_ns(row: &JobInStage<'_>) -> Option<f64> {
     let mut all = Latency::default();
     let directions = row.workers.iter().flat_map(|worker| worker.directions.iter());
     directions.for_each(|(_, direction)| all.merge(&direction.lat));
@@ -403,6 +408,6 @@ fn mean(all: impl Iterator<Item = Moments>) -> Option<f64> {
 }
 
 /// Whether the row mostly reads.
-pub(crate) fn direction(row: &Row<'_>) -> Transfer {
+pub(crate) fn direction(row: &JobInStage<'_>) -> Transfer {
     if row.done(Transfer::Read).bytes >= row.done(Transfer::Write).bytes { Transfer::Read } else { Transfer::Write }
 }

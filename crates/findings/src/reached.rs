@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, ReadWrite, RunRecord};
 
-use crate::evidence::{Evidence, Flow, Row, Transfer};
+use crate::evidence::{Evidence, Flow, JobInStage, Transfer};
 use crate::traps::host_cache;
 
 /// Bytes of a stage that the storage read or wrote, and who counted them.
@@ -39,14 +39,14 @@ pub fn reached(record: &RunRecord, node: usize, stage: u32) -> Option<Reached> {
 }
 
 /// What reached the lowest layers: each image in a page cache may keep a part.
-fn below(rows: &[Row<'_>], flow: &Flow<'_>, direction: Transfer) -> Option<(u64, String)> {
+fn below(rows: &[JobInStage<'_>], flow: &Flow<'_>, direction: Transfer) -> Option<(u64, String)> {
     if let Some(wire) = &flow.wire {
         return Some((wire.bytes[direction], wire.witness.to_owned()));
     }
     let storage = flow.storage[direction].as_ref().filter(|storage| !storage.shared)?;
     let mut bytes = storage.bytes;
     let mut seen = Vec::new();
-    for device in rows.iter().flat_map(Row::loops) {
+    for device in rows.iter().flat_map(JobInStage::loops) {
         let direct = device.image.as_ref().is_some_and(|image| image.direct == Some(true));
         if direct || seen.contains(&&device.name) {
             continue;

@@ -22,7 +22,7 @@ use fsdyno_job::{Action, Eta, Findings, Outcome, Rejection, Request, Settings, S
 use fsdyno_os::written;
 use fsdyno_results::{JobRecord, RANKS_APART, RunRecord};
 use fsdyno_run::plan::Plan;
-use fsdyno_run::{Conditions, InflateError, Line, MachineSources, SignalWatch, StopRule};
+use fsdyno_run::{CommandLine, Conditions, InflateError, MachineSources, SignalWatch, StopRule};
 use fsdyno_text::escape;
 use jiff::tz::TimeZone;
 
@@ -50,7 +50,7 @@ pub(crate) fn run(words: &[OsString]) -> ExitCode {
             Outcome::Run(request) => {
                 let for_people = formats_of(&request.settings).for_people();
                 remarks_of(&request.settings, for_people).options(&request.warnings, for_people);
-                let line = Line { words, request: named_by_rank(*request) };
+                let line = CommandLine { words, request: named_by_rank(*request) };
                 let work = || run_line(&line).unwrap_or_else(|status| status);
                 match () {
                     () if line.request.settings.parse_only => {
@@ -131,7 +131,7 @@ fn touches_files(request: &Request) -> bool {
 }
 
 /// Plans, runs and reports. An error is the exit status, and was reported.
-fn run_line(line: &Line) -> Result<u8, u8> {
+fn run_line(line: &CommandLine) -> Result<u8, u8> {
     let settings = &line.request.settings;
     if settings.merge_only {
         return fsdyno_run::merge_traces(&line.request.jobs).map(|()| 0).map_err(|sentence| {

@@ -3,25 +3,25 @@
 use std::fs;
 
 use fsdyno_results::{Study, TestOrigin, Verdict, VerdictRow};
-use testkit::{Place, RunResult};
+use testkit::{RunResult, TestDirectory};
 
-fn place() -> Place {
-    Place::with(&["data", "profiles"])
+fn place() -> TestDirectory {
+    TestDirectory::with(&["data", "profiles"])
 }
 
-fn run(place: &Place, words: &[&str]) -> RunResult {
+fn run(place: &TestDirectory, words: &[&str]) -> RunResult {
     place.run(&[&["check"], words].concat())
 }
 
 /// Checks the data directory; returns the status and the study.
-fn check(place: &Place, words: &[&str]) -> (Option<i32>, Study) {
+fn check(place: &TestDirectory, words: &[&str]) -> (Option<i32>, Study) {
     let ran = run(place, &[words, &["data", "--profiles", "profiles", "--no-store", "--json", "-q"]].concat());
     assert!(place.names("data").is_empty(), "something was left in the directory");
     (ran.status, ran.study())
 }
 
 /// Writes a profile with one synced test of `writes` writes to the folder of own profiles.
-fn own(place: &Place, name: &str, writes: u32, more: &str) {
+fn own(place: &TestDirectory, name: &str, writes: u32, more: &str) {
     let bytes = writes * 512;
     let head = format!(
         "name = \"{name}\"\ntitle = \"Own\"\nabout = \"-\"\napplies-to = \"-\"\nsource = \"A page of ours\"\n\

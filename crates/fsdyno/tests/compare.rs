@@ -2,26 +2,26 @@
 //! README.
 
 use fsdyno_results::Study;
-use testkit::{Place, RunResult};
+use testkit::{RunResult, TestDirectory};
 
-fn place() -> Place {
-    Place::with(&["one", "two"])
+fn place() -> TestDirectory {
+    TestDirectory::with(&["one", "two"])
 }
 
-fn compare(place: &Place, more: &[&str]) -> RunResult {
+fn compare(place: &TestDirectory, more: &[&str]) -> RunResult {
     place.run(&[&["compare", "first=one", "second=two", "--size=8m", "--runtime=1", "-q"], more].concat()).good()
 }
 
-fn studies(place: &Place) -> Vec<Study> {
+fn studies(place: &TestDirectory) -> Vec<Study> {
     place.studies("home/fsdyno")
 }
 
-fn ids(place: &Place) -> Vec<String> {
+fn ids(place: &TestDirectory) -> Vec<String> {
     studies(place).into_iter().map(|study| study.id).collect()
 }
 
 #[track_caller]
-fn nothing_is_left(place: &Place) {
+fn nothing_is_left(place: &TestDirectory) {
     assert!(place.names("one").is_empty() && place.names("two").is_empty());
 }
 
@@ -73,7 +73,7 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
 }
 
 /// Compares again, and shows what changed.
-fn two_kept_runs_are_compared(place: &Place) {
+fn two_kept_runs_are_compared(place: &TestDirectory) {
     let ids = ids(place);
     let changed = place.run(&["diff", &ids[0], &ids[1]]).good();
     // One of the runs has a single round: the answer is the command that measures enough rounds.
@@ -105,7 +105,7 @@ fn two_kept_runs_are_compared(place: &Place) {
 }
 
 /// Three earlier runs like the first are the history of a change to a later one.
-fn earlier_runs_tell_how_far_runs_scatter(place: &Place, ids: &[String]) {
+fn earlier_runs_tell_how_far_runs_scatter(place: &TestDirectory, ids: &[String]) {
     let first = studies(place).into_iter().find(|study| study.id == ids[0]).unwrap();
     let keep = |id: &str, started_ms: u64| {
         let study = Study { id: id.to_string(), started_ms, ..first.clone() };

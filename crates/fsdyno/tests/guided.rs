@@ -3,19 +3,19 @@
 use std::fs;
 
 use fsdyno_results::{Lane, Question, Study, TestRounds};
-use testkit::{Place, RunResult, Running, wait_until};
+use testkit::{RunResult, Running, TestDirectory, wait_until};
 
-fn place() -> Place {
-    Place::with(&["data"])
+fn place() -> TestDirectory {
+    TestDirectory::with(&["data"])
 }
 
 const MEASURE: &str = "measure data --size=16m --store store";
 
-fn measure(place: &Place, more: &str) -> RunResult {
+fn measure(place: &TestDirectory, more: &str) -> RunResult {
     place.run(&format!("{MEASURE} --quick {more}"))
 }
 
-fn is_empty(place: &Place) -> bool {
+fn is_empty(place: &TestDirectory) -> bool {
     place.names("data").is_empty()
 }
 
@@ -76,7 +76,7 @@ fn the_sums_of_the_sentences_are_those_of_the_table() {
 /// with syncs, at a rate, with reads and writes mixed.
 #[test]
 fn iops_times_block_size_is_the_rate_of_every_row_of_every_question() {
-    let place = Place::with(&["data", "other"]);
+    let place = TestDirectory::with(&["data", "other"]);
     let memory = tempfile::tempdir_in("/dev/shm").ok();
     let memory = memory.as_ref().map(|folder| folder.path().display().to_string());
     let ask = |words: &str| place.run(&format!("{words} --size=16m --no-store --json -q")).study();
@@ -213,7 +213,7 @@ fn without_a_home_the_answer_is_printed_and_not_kept() {
 }
 
 /// A short `measure` of the tests of another tool.
-fn like(place: &Place, tool: &str, more: &[&str]) -> RunResult {
+fn like(place: &TestDirectory, tool: &str, more: &[&str]) -> RunResult {
     let tool = format!("--like={tool}");
     let words = ["measure", "data", &tool, "--quick", "--size=16m", "--store=store", "-q"];
     place.run(&[&words, more].concat())

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use serde_json::Value;
-use testkit::{Place, RunResult, word};
+use testkit::{RunResult, TestDirectory, word};
 
 fn inspect(words: &[&str]) -> RunResult {
-    Place::new().run(&[&["inspect"], words].concat())
+    TestDirectory::new().run(&[&["inspect"], words].concat())
 }
 
 /// Its output; it must end with status 0 and an empty stderr.
@@ -26,7 +26,9 @@ fn the_page_is_readable_on_a_terminal() {
     let disk = testkit::word(testkit::workspace());
     let page = answered(&[disk]);
     assert!(page.starts_with(disk), "{page}");
-    for part in ["Place", "mounted at", "space", "direct I/O", "Limits of the control groups", "Machine", "kernel"] {
+    for part in
+        ["TestDirectory", "mounted at", "space", "direct I/O", "Limits of the control groups", "Machine", "kernel"]
+    {
         assert!(page.contains(part), "{part}: {page}");
     }
     let long = page.lines().filter(|line| line.contains(' ') && line.chars().count() > 80);
@@ -42,7 +44,7 @@ fn the_current_directory_is_the_default() {
 
 #[test]
 fn nothing_is_left_and_nothing_is_made() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     answered(&[&place.word("")]);
     answered(&[&place.word("missing")]);
     assert!(place.names("").is_empty());
@@ -60,7 +62,7 @@ fn the_document_agrees_with_the_kernel() {
 
 #[test]
 fn a_missing_path_is_described_by_its_parent() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let missing = place.path("a/b");
     let found = document(&missing);
     let storage = &found["storage"];
@@ -72,7 +74,7 @@ fn a_missing_path_is_described_by_its_parent() {
 
 #[test]
 fn what_cannot_be_a_path_is_refused() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("file", "");
     for nonsense in [place.word("file/below"), "n".repeat(300)] {
         let complaint = inspect(&[&nonsense]).refused("cannot be a path");

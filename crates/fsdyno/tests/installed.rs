@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use testkit::{Place, has};
+use testkit::{TestDirectory, has};
 
 #[track_caller]
 fn fsdyno(words: &[&str]) -> String {
-    Place::new().run(words).good().stdout
+    TestDirectory::new().run(words).good().stdout
 }
 
 fn stdout(output: &Output) -> String {
@@ -141,7 +141,7 @@ fn every_shell_has_a_script() {
             assert!(read.status.success() && read.stderr.is_empty(), "{read:?}");
         }
     }
-    Place::new().run("completions cmd").refused("powershell");
+    TestDirectory::new().run("completions cmd").refused("powershell");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn pages_render_without_a_warning() {
 
 #[test]
 fn pages_that_cannot_be_written_are_told_of() {
-    Place::new().run("man --output /dev/null/pages").refused("cannot write man pages into /dev/null/pages");
-    Place::new().run("man mesure").refused("mesure");
+    TestDirectory::new().run("man --output /dev/null/pages").refused("cannot write man pages into /dev/null/pages");
+    TestDirectory::new().run("man mesure").refused("mesure");
     assert!(!Path::new("/dev/null/pages").exists());
 }

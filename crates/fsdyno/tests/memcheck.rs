@@ -1,7 +1,7 @@
 //! Runs each engine briefly under valgrind's memcheck: no access beyond allocated memory, no decision on uninitialised
 //! memory.
 
-use testkit::{Place, Running};
+use testkit::{Running, TestDirectory};
 
 /// The status of a run with memcheck errors.
 const FOUND: i32 = 99;
@@ -25,7 +25,7 @@ fn every_engine() {
 /// memcheck's errors; the error says why the engine cannot run under it.
 fn checked(engine: &str, words: &str) -> Result<Option<String>, String> {
     let ran = Running::start(
-        Place::new()
+        TestDirectory::new()
             .program("valgrind", &format!("-q --leak-check=no --error-exitcode={FOUND}"))
             .arg(testkit::program())
             .args([&format!("--ioengine={engine}"), "--name=a", "--filename=data", "--size=256k", "--bs=4k"])

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use testkit::Place;
+use testkit::TestDirectory;
 
 /// Longest sentence, characters: longer ones are not understood at first reading.
 const LONGEST: usize = 200;
@@ -131,7 +131,7 @@ fn named<'a>(text: &'a str, mark: &'a str, end: &'a str) -> impl Iterator<Item =
 
 /// The existing options: fio's, and those of all commands of the guided face.
 fn options() -> BTreeSet<String> {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut names = BTreeSet::new();
     for line in place.run("fio --cmdhelp=all").stdout.lines() {
         names.extend(line.split_once(':').map(|(name, _)| name.trim().to_owned()));
@@ -191,7 +191,7 @@ const SINGULAR: [&str; 10] = ["is", "was", "has", "less", "us", "ms", "ns", "s",
 /// Sentences with one of everything are in the singular.
 #[test]
 fn one_of_a_kind_is_no_plural() {
-    let place = Place::with(&["data", "other"]);
+    let place = TestDirectory::with(&["data", "other"]);
     let mut plural = Vec::new();
     for line in [
         "--name=a --size=4k --bs=4k --rw=write",

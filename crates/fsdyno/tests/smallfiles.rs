@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use fsdyno_results::Question;
-use testkit::{Place, RunResult, Running, skip};
+use testkit::{RunResult, Running, TestDirectory, skip};
 
 const PATTERNS: [&str; 18] = [
     "write",
@@ -32,7 +32,7 @@ fn words(more: &str) -> String {
 /// Starts it, and interrupts it as soon as this file of its directory is there; what it printed.
 #[track_caller]
 fn interrupted(more: &str, file: &str) -> String {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running = place.start(&words(more));
     running.wait_until(file, |_| {
         let work = place.names("").into_iter().next();
@@ -47,7 +47,7 @@ fn interrupted(more: &str, file: &str) -> String {
 
 #[test]
 fn a_person_gets_tables_and_nothing_stays() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let RunResult { stdout, stderr, .. } = place.run(&words("--files 40 --threads 2 --depth 1 --limit 60")).good();
     assert!(stdout.contains("40 files were written") && stdout.contains("NOT APPLICABLE"), "{stdout}");
     for line in ["write ", "stat, hot ", "create+fsync of dir ", "readlink ", "unlink "] {
@@ -61,7 +61,7 @@ fn a_person_gets_tables_and_nothing_stays() {
 
 #[test]
 fn json_is_the_whole_study_on_stdout_alone() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = place.run(&words("--files 40 --json --quiet --limit 60"));
     assert_eq!(ran.stderr, "");
     let study = ran.study();
@@ -81,7 +81,7 @@ fn json_is_the_whole_study_on_stdout_alone() {
 
 #[test]
 fn literal_runs_the_published_loops_and_shows_both_times() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let study = place.run(&words("--literal --limit 1 --quiet --json")).study();
     let judged: Vec<&str> = study.verdicts.iter().map(|row| study.rows[row.rows[0]].pattern.as_str()).collect();
     assert_eq!(judged, ["write", "read", "shell-write", "shell-read"]);
@@ -116,7 +116,7 @@ fn an_interrupt_ends_a_shell_loop_too() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_status_2() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     for (asked, reason) in [
         ("--files 0", "1..=1000000"),
         ("--depth 11", "0..=10"),
@@ -137,7 +137,7 @@ fn on_mount(options: &str, words: &str) -> Option<RunResult> {
 
 /// The same with a line of shell beside it.
 fn on_mount_beside(options: &str, words: &str, beside: &str) -> Option<RunResult> {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let script = format!(
         "mount -t tmpfs -o {options} tmpfs \"$0\" || exit 99; {beside} \"$1\" smallfiles \"$0\" --no-store --quiet {words}; \
          status=$?; ls -A \"$0\" >&2; exit $status"

@@ -2,14 +2,14 @@
 
 use fsdyno_results::{Question, Row};
 use serde_json::Value;
-use testkit::{Place, RunResult};
+use testkit::{RunResult, TestDirectory};
 
-fn place() -> Place {
-    Place::with(&["data"])
+fn place() -> TestDirectory {
+    TestDirectory::with(&["data"])
 }
 
 /// The question about the directory, with the words after it.
-fn ask(place: &Place, question: &str, words: &[&str]) -> RunResult {
+fn ask(place: &TestDirectory, question: &str, words: &[&str]) -> RunResult {
     place.run(&asked(question, words))
 }
 

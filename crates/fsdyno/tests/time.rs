@@ -1,10 +1,10 @@
 //! `fsdyno time`: somebody's command on each storage. What it may do to us, and what it is told about itself.
 
 use fsdyno_results::{Question, Row, Study, Trust};
-use testkit::{Place, RunResult, shell};
+use testkit::{RunResult, TestDirectory, shell};
 
-fn place() -> Place {
-    Place::with(&["one", "two", "elsewhere"])
+fn place() -> TestDirectory {
+    TestDirectory::with(&["one", "two", "elsewhere"])
 }
 
 fn words<'a>(options: &'a str, line: &'a str) -> Vec<&'a str> {
@@ -13,12 +13,12 @@ fn words<'a>(options: &'a str, line: &'a str) -> Vec<&'a str> {
 }
 
 /// A line of the shell as the command.
-fn time(place: &Place, options: &str, line: &str) -> RunResult {
+fn time(place: &TestDirectory, options: &str, line: &str) -> RunResult {
     place.run(&words(options, line)[..])
 }
 
 #[track_caller]
-fn nothing_is_left(place: &Place) {
+fn nothing_is_left(place: &TestDirectory) {
     assert!(place.names("one").is_empty() && place.names("two").is_empty(), "{:?}", place.names("one"));
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_results::{JobRecord, Note, RANKS_APART, RunRecord, Severity};
-use fsdyno_run::{Control, Line, Observer, StopRule, View, WorkerState};
+use fsdyno_run::{CommandLine, Control, Observer, StopRule, View, WorkerState};
 
 use crate::watch::{LiveFigures, LivePhase, Step, StepTotals};
 use crate::work_directory::WorkDirectory;
@@ -37,7 +37,7 @@ pub fn run_line(
     step: &Step,
     watcher: &mut dyn Watcher,
 ) -> Result<RunRecord, Problem> {
-    let line = Line::parse(words).map_err(Problem::new)?;
+    let line = CommandLine::parse(words).map_err(Problem::new)?;
     let looked = line.look(|path| watcher.looks(path));
     // The random seed is the same each time: rounds and targets then read the same offsets and differ in the storage
     // alone.

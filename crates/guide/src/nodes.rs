@@ -7,7 +7,7 @@ use fsdyno_results::{Note, RunRecord};
 use fsdyno_run::Control;
 
 use crate::bench::{Conditions, run_line};
-use crate::smallfiles::{NodeRole, Phase, PhaseResult, Suite};
+use crate::smallfiles::{NodeRole, PhaseResult, SmallFilesPhase, Suite};
 use crate::watch::Step;
 use crate::{Problem, Watcher};
 
@@ -57,7 +57,7 @@ pub trait Nodes {
     fn phase(
         &mut self,
         suite: &mut Suite,
-        phase: &Phase,
+        phase: &SmallFilesPhase,
         asking: PhaseContext<'_>,
         step: &Step,
         watcher: &mut dyn Watcher,

@@ -28,7 +28,7 @@ pub use node_role::NodeRole;
 pub use options::{BRANCH_MAX, DEPTH_MAX, FILES_MAX, SIZE_BYTES_MAX, SmallFilesOptions, THREADS_MAX};
 pub use phase_on_nodes::PhaseOrder;
 pub(crate) use phases::named;
-pub use phases::{Phase, WholeFile, of_whole_files};
+pub use phases::{SmallFilesPhase, WholeFile, of_whole_files};
 pub(crate) use rows::Rows;
 pub use rows::judge_passes;
 pub use suite::{PhaseResult, Suite};

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::differences::differences;
-use crate::option::{Choice, Row, Status};
+use crate::option::{Choice, OptionRow, Status};
 use crate::table::{CATEGORIES, PROGRAM};
 
 /// Every option with its status and the reason, by category, then the chosen differences.
@@ -40,7 +40,7 @@ pub fn summary() -> String {
     format!("{} options: {}.\n", statuses.len(), counts.join(", "))
 }
 
-fn section<T>(text: &mut String, title: &str, rows: &[Row<T>]) {
+fn section<T>(text: &mut String, title: &str, rows: &[OptionRow<T>]) {
     line(text, &format!("## {title}\n\n| option | status | why |\n|---|---|---|"));
     for row in rows {
         let mut names: Vec<String> = row.names().map(|name| format!("`{name}`")).collect();

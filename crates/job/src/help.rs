@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::lookup;
-use crate::option::{Arity, Row, Status};
+use crate::option::{Arity, OptionRow, Status};
 use crate::settings::Action;
 use crate::table::{self, JobRow};
 use crate::typed::EngineName;
@@ -88,7 +88,7 @@ fn list(rows: impl Iterator<Item = &'static JobRow>) -> String {
 }
 
 /// Everything the table says about one option.
-fn details<T>(row: &Row<T>) -> String {
+fn details<T>(row: &OptionRow<T>) -> String {
     let mut text = String::new();
     let mut field = |label: &str, content: &str| push_line(&mut text, &format!("{label:>20}: {content}"));
     field(row.name, row.help);

@@ -19,7 +19,7 @@ const LINE_MAX: usize = 8192;
 const INCLUDE_DEPTH_MAX: usize = 16;
 
 /// One option line before its row is known.
-struct Line {
+struct OptionLine {
     name: String,
     text: Option<String>,
     origin: Origin,
@@ -28,7 +28,7 @@ struct Line {
 /// A section before its rows are known.
 struct Section {
     name: String,
-    lines: Vec<Line>,
+    lines: Vec<OptionLine>,
 }
 
 /// Reads one job file. `index` counts the job files from 0; `engine` is the engine that the defaults of the command
@@ -171,7 +171,7 @@ impl Reader<'_> {
             return;
         }
         if let Some(section) = &mut self.section {
-            section.lines.push(Line { name: name.to_owned(), text, origin });
+            section.lines.push(OptionLine { name: name.to_owned(), text, origin });
         }
     }
 }
@@ -246,7 +246,7 @@ fn rank(row: &JobRow) -> u8 {
     }
 }
 
-fn bad_option(line: &Line, engine: &str) -> Diagnostic {
+fn bad_option(line: &OptionLine, engine: &str) -> Diagnostic {
     let written = match &line.text {
         Some(text) => format!("{}={text}", line.name),
         None => line.name.clone(),

@@ -1,6 +1,6 @@
 //! Lists the options that may be written, for the man page and the shell completions.
 
-use crate::option::{Arity, Choice, Kind, Offer, Row, Status};
+use crate::option::{Arity, Choice, Kind, Offer, OptionRow, Status};
 use crate::table::{CATEGORIES, PROGRAM, SHORT_OPTIONS};
 
 /// Options of one subject.
@@ -66,11 +66,11 @@ pub fn sections() -> Vec<Section> {
     sections
 }
 
-fn permitted<T>(rows: &'static [Row<T>]) -> Vec<Offered> {
+fn permitted<T>(rows: &'static [OptionRow<T>]) -> Vec<Offered> {
     rows.iter().filter(|row| !row.status.refuses()).map(offered).collect()
 }
 
-fn offered<T>(row: &'static Row<T>) -> Offered {
+fn offered<T>(row: &'static OptionRow<T>) -> Offered {
     let honoured = |choice: &&Choice| !choice.hidden && !choice.status.refuses();
     let choices: Vec<&'static Choice> = row.kind.choices().iter().filter(honoured).collect();
     let words = match (row.offer, &row.kind) {

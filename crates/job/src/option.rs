@@ -1,6 +1,6 @@
 //! One row of the option table: what it says about an option, and how a value gets from text into a typed field.
 //!
-//! A [`Row`] is generic over what it sets: job options set a [`Draft`](crate::draft::Draft), options of the
+//! A [`OptionRow`] is generic over what it sets: job options set a [`Draft`](crate::draft::Draft), options of the
 //! program set [`Settings`](crate::settings::Settings). Its [`Kind`] holds grammar and setter together, so that
 //! a grammar cannot be paired with a setter of another type.
 
@@ -38,7 +38,7 @@ pub enum Offer {
 }
 
 /// One option.
-pub struct Row<T: 'static> {
+pub struct OptionRow<T: 'static> {
     /// The canonical name.
     pub name: &'static str,
     /// Other names.
@@ -61,16 +61,16 @@ pub struct Row<T: 'static> {
     pub secret: bool,
 }
 
-impl<T> fmt::Debug for Row<T> {
+impl<T> fmt::Debug for OptionRow<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
 }
 
-impl<T> Row<T> {
+impl<T> OptionRow<T> {
     /// A row that is honoured in full, of tier 2, without aliases, default or help.
     pub const fn new(name: &'static str, kind: Kind<T>) -> Self {
-        Row {
+        OptionRow {
             name,
             aliases: &[],
             kind,

@@ -21,16 +21,16 @@ mod traces;
 mod verify;
 
 use crate::draft::Draft;
-use crate::option::Row;
+use crate::option::OptionRow;
 use crate::settings::Settings;
 use crate::typed::EngineName;
 
 pub use program::{FORMATS, OWN_OPTIONS, ROWS as PROGRAM, SHORT_OPTIONS};
 
 /// A row of a job option.
-pub type JobRow = Row<Draft>;
+pub type JobRow = OptionRow<Draft>;
 /// A row of an option of the program itself.
-pub type ProgramRow = Row<Settings>;
+pub type ProgramRow = OptionRow<Settings>;
 
 /// Rows of one subject.
 pub struct Category {

@@ -38,7 +38,7 @@ pub use fsdyno_drive::{Bounds, Published, Queueing, Silence, WorkerCell, WorkerS
 pub use fsdyno_drive::{InflateError, inflate_log};
 pub use idleness::{UnitWork, calibrate_unit_work};
 pub use layout::LayoutPart;
-pub use line::{Conditions, Line, PlannedLine, ProbedLine, Ready};
+pub use line::{CommandLine, Conditions, PlannedLine, ProbedLine, Ready};
 pub use logs::claim_logs;
 pub use other_ranks::{JointRun, OtherRanks};
 pub use progress::seconds_left;

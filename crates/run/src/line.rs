@@ -23,7 +23,7 @@ use crate::sources::MachineSources;
 use crate::stop_rule::StopRule;
 
 /// The words of a command line that asks for a run, parsed.
-pub struct Line {
+pub struct CommandLine {
     /// The words.
     pub words: Vec<String>,
     /// The parsed words.
@@ -32,7 +32,7 @@ pub struct Line {
 
 /// A line with the facts about the machine that it is to run on.
 pub struct ProbedLine<'line> {
-    line: &'line Line,
+    line: &'line CommandLine,
     look: Look,
     facts: HostFacts,
     /// The jobs and logs of a line with replays.
@@ -43,7 +43,7 @@ pub struct ProbedLine<'line> {
 
 /// A line with its plan.
 pub struct PlannedLine<'line> {
-    line: &'line Line,
+    line: &'line CommandLine,
     look: Look,
     host: Host,
     /// The plan.
@@ -74,14 +74,14 @@ const WHOLE_RUNTIME: &str =
 const STEADY_STATE_OF_EACH: &str =
     "steadystate is judged by each node for its own jobs: nodes may end at different times";
 
-impl Line {
+impl CommandLine {
     /// Parses the words of a run.
     ///
     /// # Errors
     /// A sentence, if they ask for no run or cannot be understood.
-    pub fn parse(words: &[String]) -> Result<Line, String> {
+    pub fn parse(words: &[String]) -> Result<CommandLine, String> {
         match fsdyno_job::parse_command_line(words, &mut MachineSources) {
-            Outcome::Run(request) => Ok(Line { words: words.to_vec(), request: *request }),
+            Outcome::Run(request) => Ok(CommandLine { words: words.to_vec(), request: *request }),
             Outcome::Immediate(_) => Err(format!("{} asks for no run", words.join(" "))),
             Outcome::Rejected(rejection) => {
                 let reasons: Vec<String> = rejection.errors.iter().map(|error| error.render(false)).collect();

@@ -15,7 +15,7 @@ use fsdyno_os::files::Directory;
 use fsdyno_results::{Note, RunRecord};
 use fsdyno_run::metadata::operations::{self, Item, OperationContext};
 use fsdyno_run::metadata::{self, Progress, Task};
-use fsdyno_run::{Bounds, Conditions, Control, JointRun, Line, Observer, OtherRanks, StopRule};
+use fsdyno_run::{Bounds, CommandLine, Conditions, Control, JointRun, Observer, OtherRanks, StopRule};
 
 /// Stops the run when it is told to, and lets the first job's open return after it was abandoned.
 struct LateOpener {
@@ -80,7 +80,7 @@ impl Observer for Silent {}
 #[test]
 fn a_run_whose_rate_has_settled_ends_early_and_its_record_says_so() {
     let words = "--name=a --ioengine=null --rw=randread --size=1g --time_based --runtime=600";
-    let line = Line::parse(&words.split(' ').map(str::to_owned).collect::<Vec<_>>()).expect("it is a run");
+    let line = CommandLine::parse(&words.split(' ').map(str::to_owned).collect::<Vec<_>>()).expect("it is a run");
     let ready = line.look(|_| ()).plan(1).expect("it can be planned").identify_storages();
     // A single window agrees with itself.
     let stop_rule = StopRule::Settled { least_s: 0.0, windows: 1, tolerance: 0.05 };
@@ -225,7 +225,8 @@ fn ranks_that_wear_out_write_as_much_as_the_fastest_each_into_its_own_blocks() {
                 path.display(),
                 200 * (rank + 1),
             );
-            let line = Line::parse(&words.split(' ').map(str::to_owned).collect::<Vec<_>>()).expect("it is a run");
+            let line =
+                CommandLine::parse(&words.split(' ').map(str::to_owned).collect::<Vec<_>>()).expect("it is a run");
             let ready = line.look(|_| ()).plan(1).expect("it can be planned").identify_storages();
             ready.run(Conditions { version: "", control, stop_rule: StopRule::WearOut }, &mut Silent)
         });

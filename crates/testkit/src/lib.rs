@@ -10,10 +10,10 @@ mod object_list;
 mod object_server;
 #[cfg(target_os = "linux")]
 mod object_uploads;
-mod place;
 mod ran;
 mod running;
 pub mod stack;
+mod test_directory;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,9 +21,9 @@ use std::process::Command;
 pub use neighbour::Neighbour;
 #[cfg(target_os = "linux")]
 pub use object_server::{ObjectServer, ServerBehaviour};
-pub use place::{Place, Words, names, start};
 pub use ran::RunResult;
 pub use running::{Ends, Running, pause, run_within, wait_until};
+pub use test_directory::{TestDirectory, Words, names, start};
 
 /// The folder of the workspace.
 pub fn workspace() -> &'static Path {

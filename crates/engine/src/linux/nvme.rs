@@ -24,7 +24,7 @@ type Ring = IoUring<squeue::Entry128, cqueue::Entry32>;
 
 /// What the kernel reads for the command of one slot.
 #[derive(Clone, Copy)]
-struct Place {
+struct CommandMemory {
     /// The range of a trim.
     range: [u32; 4],
     vector: libc::iovec,
@@ -52,7 +52,7 @@ pub(crate) struct Nvme {
     vectored: bool,
     force_async: u32,
     until_async: u32,
-    places: Box<[Place]>,
+    places: Box<[CommandMemory]>,
     said: Option<String>,
     refused: Vec<Done>,
 }
@@ -96,8 +96,8 @@ impl Nvme {
             registered.map_err(|error| refused("registerfiles", code(error), "leave registerfiles out"))?;
         }
         let vector = |index| libc::iovec { iov_base: arena.address(index).cast(), iov_len: arena.stride() };
-        let places: Box<[Place]> =
-            (0..arena.depth()).map(|index| Place { range: [0; 4], vector: vector(index) }).collect();
+        let places: Box<[CommandMemory]> =
+            (0..arena.depth()).map(|index| CommandMemory { range: [0; 4], vector: vector(index) }).collect();
         if options.fixed_buffers {
             let vectors: Vec<libc::iovec> = places.iter().map(|place| place.vector).collect();
             // SAFETY: the buffers are the arena's, which outlives every request of this ring.

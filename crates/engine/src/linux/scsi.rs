@@ -52,7 +52,7 @@ const _: () = assert!(size_of::<Header>() == 88);
 
 /// What the kernel reads and writes for the command of one slot.
 #[derive(Debug)]
-struct Place {
+struct CommandMemory {
     command: Command,
     sense: [u8; 32],
 }
@@ -74,7 +74,7 @@ pub(crate) struct Scsi {
     options: DeviceCommands,
     polls: bool,
     disks: Box<[(RawFd, Disk)]>,
-    places: Box<[Place]>,
+    places: Box<[CommandMemory]>,
     /// Results that need no reading.
     done: Vec<Done>,
     said: Option<String>,
@@ -85,7 +85,7 @@ unsafe impl Send for Header {}
 
 impl Scsi {
     pub(crate) fn new(setup: &EngineSetup<'_>) -> Result<Scsi, EngineSetupError> {
-        let place = || Place { command: Command::default(), sense: [0; 32] };
+        let place = || CommandMemory { command: Command::default(), sense: [0; 32] };
         let mut scsi = Scsi {
             options: setup.options.commands,
             polls: setup.options.hipri,
@@ -166,7 +166,7 @@ impl Scsi {
 
     fn header(&mut self, slot: usize, data: *mut u8) -> Header {
         const POLLED: u32 = 0x800;
-        let Place { command, sense } = &mut self.places[slot];
+        let CommandMemory { command, sense } = &mut self.places[slot];
         let data = command.list.as_mut().map_or(data, |list| list.as_mut_ptr());
         Header {
             interface: i32::from(b'S'),

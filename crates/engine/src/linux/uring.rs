@@ -46,7 +46,7 @@ pub(crate) struct Uring<'a> {
     /// How an entry names each file: by its descriptor, or by its index among the registered files.
     file_names: Box<[RawFd]>,
     entry_flags: squeue::Flags,
-    transfer: Transfer,
+    transfer: BufferReference,
     /// RWF flags of reads, and of writes.
     flags_rw: [i32; 2],
     /// One in this number of transfers is sent to the kernel's workers; 0: none is.
@@ -75,7 +75,7 @@ const REGISTERED_BUFFERS_MAX: usize = 16384;
 const REGISTERED_BYTES_MAX: usize = 64 << 20;
 
 /// How a transfer names its memory.
-enum Transfer {
+enum BufferReference {
     /// By address.
     Plain,
     /// By the number of a registered buffer, one per slot.
@@ -155,23 +155,23 @@ impl<'a> Uring<'a> {
         let length = u32::try_from(op.length - done).unwrap_or(i32::MAX as u32 & !0xfff);
         let (offset, flags) = (op.offset + done, self.flags_rw[usize::from(!read)]);
         let entry = match (&mut self.transfer, read) {
-            (Transfer::Plain, true) => {
+            (BufferReference::Plain, true) => {
                 opcode::Read::new(file, address, length).offset(offset).rw_flags(flags).ioprio(op.priority).build()
             }
-            (Transfer::Plain, false) => {
+            (BufferReference::Plain, false) => {
                 opcode::Write::new(file, address, length).offset(offset).rw_flags(flags).ioprio(op.priority).build()
             }
-            (Transfer::Fixed, true) => opcode::ReadFixed::new(file, address, length, index as u16)
+            (BufferReference::Fixed, true) => opcode::ReadFixed::new(file, address, length, index as u16)
                 .offset(offset)
                 .rw_flags(flags)
                 .ioprio(op.priority)
                 .build(),
-            (Transfer::Fixed, false) => opcode::WriteFixed::new(file, address, length, index as u16)
+            (BufferReference::Fixed, false) => opcode::WriteFixed::new(file, address, length, index as u16)
                 .offset(offset)
                 .rw_flags(flags)
                 .ioprio(op.priority)
                 .build(),
-            (Transfer::Vectored(vectors), read) => {
+            (BufferReference::Vectored(vectors), read) => {
                 let vector = &mut vectors[index];
                 *vector = libc::iovec { iov_base: address.cast(), iov_len: length as usize };
                 if read {
@@ -536,7 +536,7 @@ fn check_options(setup: &EngineSetup<'_>) -> Result<(), EngineSetupError> {
 }
 
 /// How transfers name their memory. Registers the buffers if needed.
-fn transfer(setup: &EngineSetup<'_>, arena: &Arena, ring: &IoUring) -> Result<Transfer, EngineSetupError> {
+fn transfer(setup: &EngineSetup<'_>, arena: &Arena, ring: &IoUring) -> Result<BufferReference, EngineSetupError> {
     let vectors = || -> Box<[libc::iovec]> {
         let vector = |index| libc::iovec { iov_base: arena.address(index).cast(), iov_len: arena.stride() };
         (0..arena.depth()).map(vector).collect()
@@ -548,7 +548,7 @@ fn transfer(setup: &EngineSetup<'_>, arena: &Arena, ring: &IoUring) -> Result<Tr
     if asked || (all_direct(setup) && !vectored && !atomic && modest) {
         // SAFETY: the buffers are the arena's, which outlives every request of this ring (see `drop`).
         match unsafe { ring.submitter().register_buffers(&vectors()) } {
-            Ok(()) => return Ok(Transfer::Fixed),
+            Ok(()) => return Ok(BufferReference::Fixed),
             Err(error) if asked => {
                 let advice = "registered buffers are locked in memory: raise `ulimit -l` (memlock), lower iodepth \
                               (16384 at most) or bs, or leave fixedbufs out";
@@ -558,7 +558,7 @@ fn transfer(setup: &EngineSetup<'_>, arena: &Arena, ring: &IoUring) -> Result<Tr
             Err(_) => {}
         }
     }
-    Ok(if vectored { Transfer::Vectored(vectors()) } else { Transfer::Plain })
+    Ok(if vectored { BufferReference::Vectored(vectors()) } else { BufferReference::Plain })
 }
 
 /// Whether every file is open for direct I/O.
@@ -575,7 +575,7 @@ fn queues_discards(setup: &EngineSetup<'_>) -> bool {
     setup.discards_alone && devices && !setup.options.resets_zones && kernel >= (6, 12) && !setup.options.hipri
 }
 
-fn ways(savings: ring::RingFeatures, ring: bool, registered: bool, transfer: &Transfer) -> Vec<&'static str> {
+fn ways(savings: ring::RingFeatures, ring: bool, registered: bool, transfer: &BufferReference) -> Vec<&'static str> {
     let mut ways: Vec<&'static str> = savings.names().collect();
     if ring {
         ways.push("registered-ring");
@@ -583,7 +583,7 @@ fn ways(savings: ring::RingFeatures, ring: bool, registered: bool, transfer: &Tr
     if registered {
         ways.push("registered-files");
     }
-    if matches!(transfer, Transfer::Fixed) {
+    if matches!(transfer, BufferReference::Fixed) {
         ways.push("registered-buffers");
     }
     ways

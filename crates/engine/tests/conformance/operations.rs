@@ -49,20 +49,20 @@ impl EngineVisitor for Requests<'_> {
     }
 }
 
-struct Place {
+struct TwoFiles {
     directory: tempfile::TempDir,
     paths: [PathBuf; 2],
 }
 
-impl Place {
-    fn new() -> Place {
+impl TwoFiles {
+    fn new() -> TwoFiles {
         let directory = tempfile::tempdir().unwrap();
         let paths = ["one", "two"].map(|name| directory.path().join(name));
-        Place { directory, paths }
+        TwoFiles { directory, paths }
     }
 
-    fn with_files() -> Place {
-        let place = Place::new();
+    fn with_files() -> TwoFiles {
+        let place = TwoFiles::new();
         place.paths.iter().for_each(|path| std::fs::write(path, "content").unwrap());
         place
     }
@@ -88,7 +88,7 @@ impl Place {
 
 #[test]
 fn files_are_created_once_a_pass_and_keep_what_they_hold() {
-    let place = Place::new();
+    let place = TwoFiles::new();
     std::fs::write(&place.paths[1], "held").unwrap();
     assert_eq!(place.run(EngineName::Filecreate, "0011|0"), [Operation, Nothing, Operation, Nothing, Operation]);
     assert_eq!(std::fs::metadata(&place.paths[0]).unwrap().len(), 0);
@@ -99,24 +99,24 @@ fn files_are_created_once_a_pass_and_keep_what_they_hold() {
 fn files_are_looked_up_by_every_call() {
     for stat in [StatCall::Stat, StatCall::Lstat, StatCall::Statx] {
         let spec = Spec::new(EngineName::Filestat, 1).with(|options| options.stat = stat);
-        assert_eq!(Place::with_files().run_with(&spec, "01|1"), [Operation, Operation, Operation]);
-        assert_eq!(Place::new().run_with(&spec, "00"), [Error(ENOENT), Error(ENOENT)]);
+        assert_eq!(TwoFiles::with_files().run_with(&spec, "01|1"), [Operation, Operation, Operation]);
+        assert_eq!(TwoFiles::new().run_with(&spec, "00"), [Error(ENOENT), Error(ENOENT)]);
     }
 }
 
 #[test]
 fn files_are_deleted_once() {
-    let place = Place::with_files();
+    let place = TwoFiles::with_files();
     assert_eq!(place.run(EngineName::Filedelete, "00|0"), [Operation, Nothing, Error(ENOENT)]);
     assert_eq!(place.left(), ["two"]);
 }
 
 #[test]
 fn files_are_renamed_there_and_back_and_replace_nothing() {
-    let place = Place::with_files();
+    let place = TwoFiles::with_files();
     assert_eq!(place.run(EngineName::Filerename, "01"), [Operation, Operation]);
     assert_eq!(place.left(), ["one.renamed", "two.renamed"]);
-    let place = Place::with_files();
+    let place = TwoFiles::with_files();
     assert_eq!(place.run(EngineName::Filerename, "0|0"), [Operation, Operation]);
     assert_eq!(place.left(), ["one", "two"]);
     std::fs::write(place.directory.path().join("one.renamed"), "of somebody").unwrap();
@@ -126,7 +126,7 @@ fn files_are_renamed_there_and_back_and_replace_nothing() {
 
 #[test]
 fn directories_are_made_looked_up_and_removed() {
-    let place = Place::new();
+    let place = TwoFiles::new();
     assert_eq!(place.run(EngineName::Dircreate, "01|0"), [Operation, Operation, Error(EEXIST)]);
     assert_eq!(place.left(), ["one", "two"]);
     std::fs::remove_dir(&place.paths[0]).unwrap();

@@ -10,7 +10,7 @@ use fsdyno_results::evidence::{
 };
 
 use super::moved::{self, Moved};
-use super::row::{DirectionTotals, FuseBackend, Row};
+use super::row::{DirectionTotals, FuseBackend, JobInStage};
 use fsdyno_results::Transfer;
 
 /// Differences between the first and the last sample of a stage.
@@ -72,14 +72,14 @@ pub(crate) struct Wire<'r> {
 }
 
 impl<'r> Flow<'r> {
-    pub(super) fn of(ledger: &'r Ledger, stage: u32, rows: &[Row<'r>]) -> Option<Flow<'r>> {
+    pub(super) fn of(ledger: &'r Ledger, stage: u32, rows: &[JobInStage<'r>]) -> Option<Flow<'r>> {
         let mut samples = ledger.samples.iter().filter(|sample| sample.stage == stage);
         let (begin, end) = (samples.next()?, samples.next_back()?);
         Flow::between(ledger, (begin, end), rows)
     }
 
     /// The same without the ramp, from the first sample after it on; the whole where no sample separates them.
-    pub(crate) fn without_ramp(&self, ledger: &'r Ledger, rows: &[Row<'r>]) -> Option<Flow<'r>> {
+    pub(crate) fn without_ramp(&self, ledger: &'r Ledger, rows: &[JobInStage<'r>]) -> Option<Flow<'r>> {
         let workers = rows.iter().flat_map(|row| &row.workers);
         let measured_ms = self.begin.at_ms.saturating_add(workers.map(|worker| worker.plan.ramp_ms).max().unwrap_or(0));
         let is_measured = |sample: &&LedgerSample| {
@@ -92,7 +92,7 @@ impl<'r> Flow<'r> {
     fn between(
         ledger: &'r Ledger,
         (begin, end): (&'r LedgerSample, &'r LedgerSample),
-        rows: &[Row<'r>],
+        rows: &[JobInStage<'r>],
     ) -> Option<Flow<'r>> {
         let class = rows.first()?.class();
         let one_class = rows.iter().all(|row| row.class() == class);
@@ -129,7 +129,7 @@ impl<'r> Flow<'r> {
     }
 
     /// Adds what the storage moved for these rows.
-    pub(super) fn with_storage(self, node: &Node, rows: &[Row<'_>]) -> Flow<'r> {
+    pub(super) fn with_storage(self, node: &Node, rows: &[JobInStage<'_>]) -> Flow<'r> {
         let storage = moved::of_rows(&self, node, rows);
         Flow { storage, ..self }
     }
@@ -138,7 +138,7 @@ impl<'r> Flow<'r> {
 /// A longer rest than this is not due to the interval of the samples: a worker waited or started late, s.
 const LOOK_SECONDS_MAX: f64 = 0.5;
 
-fn reading_seconds(seconds: f64, rows: &[Row<'_>]) -> f64 {
+fn reading_seconds(seconds: f64, rows: &[JobInStage<'_>]) -> f64 {
     let workers = rows.iter().flat_map(|row| &row.workers);
     let longest_ms = workers.map(|worker| worker.plan.ramp_ms.saturating_add(worker.job_runtime_ms)).max().unwrap_or(0);
     let longest = longest_ms as f64 / 1000.0;
@@ -181,9 +181,9 @@ impl<'r> Flow<'r> {
     }
 
     /// Replaces the application's bytes by those of these rows, which leave out the ramp.
-    pub(super) fn of_rows(self, rows: &[Row<'_>]) -> Flow<'r> {
+    pub(super) fn of_rows(self, rows: &[JobInStage<'_>]) -> Flow<'r> {
         let sum = |part: fn(DirectionTotals) -> u64| {
-            let of = |row: &Row<'_>| {
+            let of = |row: &JobInStage<'_>| {
                 ReadWrite { read: row.done(Transfer::Read), write: row.done(Transfer::Write) }.map(part)
             };
             rows.iter().map(of).fold(ReadWrite::default(), ReadWrite::plus)
@@ -202,7 +202,7 @@ impl Queue {
 
 impl Wire<'_> {
     /// Sets whether the bytes on the wire may include others'; a whole interface is judged elsewhere.
-    fn beside_others(self, application: &LayerCounters, rows: &[Row<'_>]) -> Self {
+    fn beside_others(self, application: &LayerCounters, rows: &[JobInStage<'_>]) -> Self {
         let Some(asked) = self.asked else { return self };
         let shared = |direction: Transfer| {
             let (asked, crossed) = (asked[direction], self.bytes[direction]);
@@ -243,10 +243,10 @@ fn process(end: &ProcessCounters, begin: &ProcessCounters) -> ProcessCounters {
 }
 
 /// The devices below the rows' storages; all devices of the ledger where the storages do not name theirs.
-fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[Row<'_>]) -> Option<Queue> {
+fn queue(begin: &LedgerSample, end: &LedgerSample, rows: &[JobInStage<'_>]) -> Option<Queue> {
     let (before, after) = (begin.devices.value()?, end.devices.value()?);
     let mut known = BTreeSet::new();
-    let storages = rows.iter().flat_map(Row::parts).map(|part| part.storage);
+    let storages = rows.iter().flat_map(JobInStage::parts).map(|part| part.storage);
     known.extend(storages.filter_map(|storage| storage.devices.value()).flatten().flat_map(names));
     let behind: Vec<&DeviceCounters> = after.iter().filter(|device| known.contains(device.name.as_str())).collect();
     // The devices below a daemon's files need not be in the ledger.

@@ -7,7 +7,7 @@ use fsdyno_results::evidence::{CacheCounters, Layer, LayerCounters, LayerKind, L
 use fsdyno_results::{Node, ReadWrite, Transfer};
 
 use super::flow::{Flow, Queue, connected};
-use super::row::{FuseBackend, Row};
+use super::row::{FuseBackend, JobInStage};
 
 /// Bytes that the storage moved for the run in one direction.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,13 +51,13 @@ pub(super) fn has_others(moved: u64, own_max: u64) -> bool {
 
 /// The most bytes that the requests can have read below a mount: a random request may need one page more than it asks
 /// for.
-pub(super) fn own_max(application: &LayerCounters, direction: Transfer, rows: &[Row<'_>]) -> u64 {
-    let pages = if rows.iter().any(Row::random) { application.operations[direction] } else { 0 };
+pub(super) fn own_max(application: &LayerCounters, direction: Transfer, rows: &[JobInStage<'_>]) -> u64 {
+    let pages = if rows.iter().any(JobInStage::random) { application.operations[direction] } else { 0 };
     application.bytes[direction].saturating_add(pages.saturating_mul(PAGE_BYTES))
 }
 
 /// What was moved for the rows of a stage, reads and writes; `None`: not visible. The rows have one storage class.
-pub(super) fn of_rows(flow: &Flow<'_>, node: &Node, rows: &[Row<'_>]) -> ReadWrite<Option<Moved>> {
+pub(super) fn of_rows(flow: &Flow<'_>, node: &Node, rows: &[JobInStage<'_>]) -> ReadWrite<Option<Moved>> {
     if rows.iter().any(|row| row.class() == StorageClass::Fuse) {
         return ReadWrite { read: read_by_daemon(flow, rows), write: written(flow, rows) };
     }
@@ -65,7 +65,7 @@ pub(super) fn of_rows(flow: &Flow<'_>, node: &Node, rows: &[Row<'_>]) -> ReadWri
 }
 
 /// Reads: each counter is an upper bound, so the smallest is the most exact.
-fn read(flow: &Flow<'_>, node: &Node, rows: &[Row<'_>]) -> Option<Moved> {
+fn read(flow: &Flow<'_>, node: &Node, rows: &[JobInStage<'_>]) -> Option<Moved> {
     let device = flow.device.as_ref()?;
     let whole = device.done.bytes.read;
     let process = flow.process.filter(|_| charges_the_asker(node, rows)).map(|process| process.storage_bytes.read);
@@ -83,7 +83,7 @@ fn read(flow: &Flow<'_>, node: &Node, rows: &[Row<'_>]) -> Option<Moved> {
 
 /// Reads through a daemon: the bytes of the daemon and its helpers if these do all reading; a device below gives an
 /// upper bound.
-fn read_by_daemon(flow: &Flow<'_>, rows: &[Row<'_>]) -> Option<Moved> {
+fn read_by_daemon(flow: &Flow<'_>, rows: &[JobInStage<'_>]) -> Option<Moved> {
     let asked = flow.application.bytes.read;
     // With passthrough the kernel reads the daemon's files directly, and charges this process.
     let own = flow.process.map_or(0, |process| process.storage_bytes.read);
@@ -97,7 +97,7 @@ fn read_by_daemon(flow: &Flow<'_>, rows: &[Row<'_>]) -> Option<Moved> {
     });
     // Bytes from a cache on this machine's disk do not prove that the storage was read.
     let may_be_a_cache = rows.iter().any(|row| row.fuse_backend(connected(flow.end)) == FuseBackend::Unknown)
-        && rows.iter().any(Row::names_a_cache);
+        && rows.iter().any(JobInStage::names_a_cache);
     let daemon = daemon.filter(|_| !may_be_a_cache);
     let enough = |moved: &Moved| moved.bytes as f64 >= asked as f64 * ALL;
     let is_all = rows.iter().all(|row| local_folders(row) || helpers_are_all(flow) && !on_another_mount(row));
@@ -113,7 +113,7 @@ fn read_by_daemon(flow: &Flow<'_>, rows: &[Row<'_>]) -> Option<Moved> {
 }
 
 /// Writes: only a device shows what arrived, as process and daemon are charged when a page becomes dirty.
-fn written(flow: &Flow<'_>, rows: &[Row<'_>]) -> Option<Moved> {
+fn written(flow: &Flow<'_>, rows: &[JobInStage<'_>]) -> Option<Moved> {
     let device = flow.device.as_ref()?;
     let (whole, name) = (device.done.bytes.write, &device.name);
     if let Some(group) = flow.group.map(|group| group.write) {
@@ -125,7 +125,7 @@ fn written(flow: &Flow<'_>, rows: &[Row<'_>]) -> Option<Moved> {
     let daemon = flow.daemon.as_ref().and_then(|daemon| daemon.storage).map_or(0, |bytes| bytes.write);
     let dirty_before = flow.begin.cache.value().and_then(|cache| cache.dirty_bytes).unwrap_or(0);
     let own = flow.application.bytes.write.max(charged).max(daemon).saturating_add(dirty_before);
-    let syncs = if rows.iter().any(Row::syncs_between) { flow.application.operations.write } else { 0 };
+    let syncs = if rows.iter().any(JobInStage::syncs_between) { flow.application.operations.write } else { 0 };
     // A daemon may have each page stored by itself: small requests, most of them the journal's.
     let small = whole / device.done.operations.write.max(1) < SMALL_BYTES;
     let by_page = small && rows.iter().any(|row| row.class() == StorageClass::Fuse);
@@ -138,12 +138,12 @@ fn written(flow: &Flow<'_>, rows: &[Row<'_>]) -> Option<Moved> {
 }
 
 /// Whether the kernel charges reads to this process.
-fn charges_the_asker(node: &Node, rows: &[Row<'_>]) -> bool {
-    let uring = |row: &Row<'_>| matches!(row.engine(), Some(EngineName::IoUring));
+fn charges_the_asker(node: &Node, rows: &[JobInStage<'_>]) -> bool {
+    let uring = |row: &JobInStage<'_>| matches!(row.engine(), Some(EngineName::IoUring));
     let threads_are_ours =
         || node.host.kernel.as_deref().and_then(kernel_version).is_none_or(|version| version >= OWN_URING_THREADS);
     (rows.iter().all(|row| !uring(row)) || threads_are_ours())
-        && rows.iter().flat_map(Row::parts).all(|part| {
+        && rows.iter().flat_map(JobInStage::parts).all(|part| {
             let storage = part.storage;
             let by_mount = || {
                 let mount = storage.mount.value();
@@ -171,14 +171,14 @@ fn kernel_version(text: &str) -> Option<(u32, u32)> {
 }
 
 /// Whether the daemon shows known folders or files on filesystems whose reads the kernel charges to it.
-fn local_folders(row: &Row<'_>) -> bool {
+fn local_folders(row: &JobInStage<'_>) -> bool {
     let below =
         |layer: &Layer| layer.below_with_data().next().is_some() && layer.below_with_data().all(read_by_the_asker);
     row.storage.is_some_and(|storage| !storage.layers.is_empty() && storage.layers.iter().all(below))
 }
 
 /// Whether the daemon's folders are known to be on a mount whose reads no process counter shows.
-fn on_another_mount(row: &Row<'_>) -> bool {
+fn on_another_mount(row: &JobInStage<'_>) -> bool {
     let below = |layer: &Layer| !layer.below_with_data().all(read_by_the_asker);
     row.storage.is_some_and(|storage| storage.layers.iter().any(below))
 }

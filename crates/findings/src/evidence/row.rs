@@ -17,7 +17,7 @@ const JUDGEABLE_BYTES: u64 = 16 << 20;
 const VALUES_MAX: usize = 400;
 
 /// The workers of one job in one stage.
-pub(crate) struct Row<'r> {
+pub(crate) struct JobInStage<'r> {
     pub(crate) name: &'r str,
     pub(crate) workers: Vec<&'r JobRecord>,
     /// The storage on which most of its bytes lie.
@@ -109,13 +109,13 @@ pub(super) fn works_on_names(worker: &JobRecord) -> bool {
     !moves_data(worker) && !touches_nothing(worker)
 }
 
-impl<'r> Row<'r> {
-    pub(super) fn new(node: &'r Node, worker: &'r JobRecord) -> Row<'r> {
+impl<'r> JobInStage<'r> {
+    pub(super) fn new(node: &'r Node, worker: &'r JobRecord) -> JobInStage<'r> {
         let storage = worker.plan.files.first().and_then(|path| storage_of(node, path)).or(match &node.storages[..] {
             [only] => Some(only),
             _ => None,
         });
-        let mut row = Row { name: &worker.name, workers: Vec::new(), storage, node, parts: Vec::new() };
+        let mut row = JobInStage { name: &worker.name, workers: Vec::new(), storage, node, parts: Vec::new() };
         row.add(worker);
         row
     }

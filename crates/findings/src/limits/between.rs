@@ -6,7 +6,7 @@ use fsdyno_text::quantity::{by_mean, bytes_per_s, latency};
 
 use super::network::{NfsTimes, ROUND_TRIPS, link_rates, nfs_times};
 use super::{direction, machine_busy, mean_latency_ns, median_latency_ns};
-use crate::evidence::{Evidence, Row, Transfer};
+use crate::evidence::{Evidence, JobInStage, Transfer};
 
 /// Where the limit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl ComparedRuns {
         quick && self.share(times.queue_ns) >= MOST
     }
 
-    fn sentence(&self, row: &Row<'_>, added_ns: f64, found: Result<(Culprit, String), &str>) -> String {
+    fn sentence(&self, row: &JobInStage<'_>, added_ns: f64, found: Result<(Culprit, String), &str>) -> String {
         let what = match direction(row) {
             Transfer::Read => "read",
             Transfer::Write if row.first().plan.sync_every_writes == 1 => "write with its sync",

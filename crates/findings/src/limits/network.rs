@@ -2,7 +2,7 @@
 
 use super::phrase::{Phrase, latency, rate as per_s};
 use super::{Limit, Limiter, direction};
-use crate::evidence::{Flow, Row, Transfer};
+use crate::evidence::{Flow, JobInStage, Transfer};
 use fsdyno_results::evidence::NfsOperation;
 
 /// The link is the limit from this share of its speed on: headers and acknowledgements take the rest.
@@ -45,7 +45,7 @@ impl NfsTimes {
 }
 
 /// Bytes per second on the wire in the row's direction, and the link's speed, bytes per second.
-pub(crate) fn link_rates(row: &Row<'_>, flow: &Flow<'_>) -> Option<(f64, f64)> {
+pub(crate) fn link_rates(row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<(f64, f64)> {
     let speed = row.storage?.server.as_ref()?.link_bits_per_s.value().copied()? as f64 / 8.0;
     let wire = flow.wire.as_ref()?;
     // Written data may cross after the workers have ended; read data has crossed before.
@@ -57,7 +57,7 @@ pub(crate) fn link_rates(row: &Row<'_>, flow: &Flow<'_>) -> Option<(f64, f64)> {
 }
 
 /// The link as the limit, if its speed is known and used.
-pub(super) fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+pub(super) fn link(row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let (rate, speed) = link_rates(row, flow)?;
     (rate >= LINK_FILLED * speed).then(|| Limit {
         limiter: Limiter::Link,
@@ -66,7 +66,7 @@ pub(super) fn link(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
 }
 
 /// What the requests of an NFS mount wait for.
-pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+pub(super) fn requests(row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Limit> {
     let times = nfs_times(row, flow).filter(|times| times.operations >= REQUESTS_MIN)?;
     let connect_ns = row.storage?.server.as_ref()?.connect_ns.value().map(|connect_ns| *connect_ns as f64);
     // A queue in front of a slow server or link is caused by these: the client's own queue shows where both are fast.
@@ -96,7 +96,7 @@ pub(super) fn requests(row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
 }
 
 /// Times of the reads or writes of an NFS mount during the stage; `None`: no such mount, or no such request.
-pub(crate) fn nfs_times(row: &Row<'_>, flow: &Flow<'_>) -> Option<NfsTimes> {
+pub(crate) fn nfs_times(row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<NfsTimes> {
     let (begin, end) = (flow.begin.wire.value()?, flow.end.wire.value()?);
     let during = |name: &str| {
         let of =

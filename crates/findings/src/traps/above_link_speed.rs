@@ -2,7 +2,7 @@
 
 use fsdyno_results::{Finding, ReadWrite, Severity};
 
-use crate::evidence::{Evidence, Row, Transfer};
+use crate::evidence::{Evidence, JobInStage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::rate;
@@ -40,7 +40,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
             let done = || stage.rows.iter().map(|row| row.done(direction));
             // Buffers on the way can take a few bytes at any rate.
             let enough = done().map(|done| done.bytes).sum::<u64>() >= BYTES_MIN;
-            let per_s = |row: &Row<'_>| row.done(direction).bytes as f64 * 1e3 / row.runtime_ms().max(1) as f64;
+            let per_s = |row: &JobInStage<'_>| row.done(direction).bytes as f64 * 1e3 / row.runtime_ms().max(1) as f64;
             if enough { stage.rows.iter().map(per_s).sum() } else { 0.0 }
         };
         let fastest = Transfer::BOTH.into_iter().filter(|direction| does[*direction]).map(reported).fold(0.0, f64::max);

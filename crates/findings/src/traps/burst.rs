@@ -5,7 +5,7 @@ use fsdyno_stats::{Sensitivity, change_point};
 
 use super::throttled::limited_later;
 use super::writes_in_memory::without_sync;
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, rate};
@@ -37,14 +37,14 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// The rates before and after a fall, and its second.
-fn fall(row: &Row<'_>) -> Option<(f64, f64, usize)> {
+fn fall(row: &JobInStage<'_>) -> Option<(f64, f64, usize)> {
     let rates = row.rates();
     let change = change_point(&rates.values, &Sensitivity { change_min: 1.0 - FALL, ..Sensitivity::default() })?;
     let (before, after) = (change.before_median, change.after_median);
     (after <= before * FALL).then_some((before, after, change.index * rates.step_s))
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let (before, after, seconds) = fall(row)?;
     let reason = if without_sync(row) { "in memory" } else { "from burst credit or a cache" };
     let cause = format!(

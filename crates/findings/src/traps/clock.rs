@@ -2,7 +2,7 @@
 
 use fsdyno_results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::passes::Passes;
 use crate::report::Report;
@@ -39,7 +39,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     };
     let kernel = evidence.ledger().and_then(|ledger| ledger.machine.clock_source.as_deref());
     let source = kernel.map_or(clock.source.clone(), |kernel| format!("{}, {kernel}", clock.source));
-    let costly = |(_, row): (_, &Row<'_>)| {
+    let costly = |(_, row): (_, &JobInStage<'_>)| {
         let each_ns = row.runtime_ms() as f64 * 1e6 * row.workers.len() as f64 / row.ios() as f64;
         // One reading ends a synchronous read and starts the next.
         let chained = row.first().plan.synchronous_engine && !row.writes() && !row.paced();

@@ -1,11 +1,11 @@
 //! T17: data that is compressed on the way to storage.
 
 use fsdyno_results::evidence::{FileState, StorageClass};
-use fsdyno_results::{Finding, Row as StudyRow, Severity, Target};
+use fsdyno_results::{Finding, Row, Severity, Target};
 
 use super::writes_in_memory::without_sync;
 use super::wrote_elsewhere::{compresses, dirty_and_written, missing};
-use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, JobInStage, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -39,7 +39,7 @@ const MOVED: f64 = 0.5;
 const ONE_PASS: f64 = 1.1;
 
 /// For a timed command on a filesystem that compresses: other users' data may compress less.
-pub(crate) fn of_command(target: &Target, row: &StudyRow) -> Option<Finding> {
+pub(crate) fn of_command(target: &Target, row: &Row) -> Option<Finding> {
     let (made_dirty, written) = dirty_and_written(target, row).filter(|_| compresses(target))?;
     let saved = missing(made_dirty, written)?;
     let cause = format!(
@@ -57,7 +57,7 @@ pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     // Preallocated space is not compressed, whatever the mount option says.
-    let encoded = |row: &Row<'_>| {
+    let encoded = |row: &JobInStage<'_>| {
         let states: Vec<&FileState> = evidence.files(row).filter_map(|file| file.after.value()).collect();
         states.is_empty() || states.iter().any(|state| state.encoded_bytes.is_none_or(|bytes| bytes > 0))
     };
@@ -71,7 +71,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// The conflict in a plan. `encoded`: whether the filesystem may have compressed the files.
-fn conflict(row: &Row<'_>, encoded: bool) -> Option<Finding> {
+fn conflict(row: &JobInStage<'_>, encoded: bool) -> Option<Finding> {
     let plan = &row.first().plan;
     let percent = plan.compressible_percent.unwrap_or(0);
     if !row.writes() || row.class() == StorageClass::Memory || !(plan.uniform_data || percent >= PERCENT) {
@@ -98,7 +98,7 @@ fn conflict(row: &Row<'_>, encoded: bool) -> Option<Finding> {
 }
 
 /// The finding from the bytes that the filesystem encoded and the device moved.
-fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileState]) -> Option<Finding> {
+fn stored(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>, states: &[&FileState]) -> Option<Finding> {
     let sum = |part: fn(&FileState) -> Option<u64>| {
         states.iter().try_fold(0u64, |sum, state| Some(sum.saturating_add(part(state)?)))
     };
@@ -136,17 +136,17 @@ fn stored(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, states: &[&FileStat
 }
 
 /// Whether the filesystem is a compressed image, which is made in one go.
-fn holds_compressed(row: &Row<'_>) -> bool {
+fn holds_compressed(row: &JobInStage<'_>) -> bool {
     row.storage.is_some_and(|storage| matches!(storage.compression.as_deref(), Some("squashfs" | "erofs")))
 }
 
-fn next(row: &Row<'_>, ratio: f64) -> String {
+fn next(row: &JobInStage<'_>, ratio: f64) -> String {
     let data = if holds_compressed(row) { "read files that do not compress" } else { "use random data (the default)" };
     format!("{data}, or report the ratio: {} of the bytes moved", percent(ratio))
 }
 
 /// Whether nothing else keeps bytes from the device: no warm or reused page cache, no writes left in memory.
-pub(super) fn only_by_encoding(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
+pub(super) fn only_by_encoding(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> bool {
     if !row.reads() {
         return !without_sync(row);
     }

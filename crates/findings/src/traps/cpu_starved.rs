@@ -1,8 +1,8 @@
 //! T20, second form: I/O threads waited for a CPU.
 
-use fsdyno_results::{Finding, Row as StudyRow, Severity, TreeRecord};
+use fsdyno_results::{Finding, Row, Severity, TreeRecord};
 
-use crate::evidence::{Evidence, Flow, Row, Stage};
+use crate::evidence::{Evidence, Flow, JobInStage, Stage};
 use crate::explanation::Explanation;
 use crate::passes::Passes;
 use crate::report::Report;
@@ -71,7 +71,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.all_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow, cpus)).collect()
 }
 
-fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, cpus: Option<u32>) -> Option<Finding> {
+fn judge(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>, cpus: Option<u32>) -> Option<Finding> {
     let over = |shortage: &Shortage| shortage.share.is_finite() && shortage.share >= shortage.limit;
     // A thread that the control group throttles also waits: the limit is its cause.
     let quota = Quota::of(row, flow);
@@ -131,18 +131,18 @@ pub(crate) fn of_phase(passes: &Passes<'_>) -> Option<Finding> {
 }
 
 /// For one run of a timed command: CPUs that others used meanwhile, or that it was kept from.
-pub(crate) fn of_command(row: &StudyRow) -> Option<Finding> {
+pub(crate) fn of_command(row: &Row) -> Option<Finding> {
     CommandTime::of(&[row])?.starved()
 }
 
 /// The same for the runs of a command that are each too short, over all of them together: one test on one place.
-pub(crate) fn of_short_commands(rows: &[&StudyRow]) -> Option<Finding> {
+pub(crate) fn of_short_commands(rows: &[&Row]) -> Option<Finding> {
     let are_short = rows.iter().all(|row| CommandTime::of(&[row]).is_none());
     if are_short { CommandTime::of(rows)?.starved() } else { None }
 }
 
 /// Whether these runs of a command took long enough, each or all together, and the machine's CPU time is visible.
-pub(crate) fn is_visible(rows: &[&StudyRow]) -> bool {
+pub(crate) fn is_visible(rows: &[&Row]) -> bool {
     let of_each: Vec<_> = rows.iter().map(|row| CommandTime::of(&[row])).collect();
     let of_all = CommandTime::of(rows);
     let seen = |time: &Option<CommandTime<'_>>| time.as_ref().is_some_and(|time| time.machine.is_some());
@@ -168,7 +168,7 @@ struct CommandTime<'a> {
 
 impl CommandTime<'_> {
     /// `None`: the runs took too short a time to be judged, or there are none.
-    fn of<'a>(rows: &[&'a StudyRow]) -> Option<CommandTime<'a>> {
+    fn of<'a>(rows: &[&'a Row]) -> Option<CommandTime<'a>> {
         /// The machine's CPU time is counted in ticks, which are too coarse for less, ns.
         const TIME_MIN: u64 = 200_000_000;
         let runs: Vec<_> =
@@ -238,7 +238,7 @@ pub(crate) struct Quota {
 
 impl Quota {
     /// `None`: no limit is visible.
-    fn of(row: &Row<'_>, flow: &Flow<'_>) -> Option<Quota> {
+    fn of(row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Quota> {
         let (begin, end) = (&flow.begin.system, &flow.end.system);
         // The kernel adds up the time of all CPUs.
         let share = (grown(end.throttled_us, begin.throttled_us)? / 1e6 / flow.seconds).min(1.0);
@@ -251,7 +251,7 @@ impl Quota {
     }
 
     /// The limit, if it throttled the run for so long that it determined the result.
-    pub(crate) fn that_held(row: &Row<'_>, flow: &Flow<'_>) -> Option<Quota> {
+    pub(crate) fn that_held(row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Quota> {
         Quota::of(row, flow).filter(|quota| quota.share.is_finite() && quota.share >= THROTTLED)
     }
 
@@ -262,7 +262,7 @@ impl Quota {
 
 /// The workers' own waiting. Threads that work for them (the kernel's for io_uring) are left out: many of them wait for
 /// the storage.
-fn waiting(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, cpus: Option<u32>) -> Option<Shortage> {
+fn waiting(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>, cpus: Option<u32>) -> Option<Shortage> {
     let waited_ns = row.workers.iter().map(|worker| worker.run_queue_wait_ns).sum::<Option<u64>>()?;
     let runtime_ms: u64 = row.workers.iter().map(|worker| worker.job_runtime_ms).sum();
     // A single job cannot be reduced.
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
 
     /// A run on two CPUs: its time, CPU time of the command and of all, throttled time, and stolen time, ms.
-    fn run(elapsed: u64, own: u64, busy: u64, throttled: u64, stolen: u64) -> StudyRow {
+    fn run(elapsed: u64, own: u64, busy: u64, throttled: u64, stolen: u64) -> Row {
         let ns = |ms: u64| ms * 1_000_000;
         let phase = PhaseRecord { elapsed_ns: ns(elapsed), cpu_ns: ns(own), ..PhaseRecord::default() };
         let tree = TreeRecord {
@@ -348,7 +348,7 @@ mod tests {
             machine_steal_ns: Some(ns(stolen)),
             ..TreeRecord::default()
         };
-        StudyRow { phase: Some(phase), tree: Some(tree), ..StudyRow::default() }
+        Row { phase: Some(phase), tree: Some(tree), ..Row::default() }
     }
 
     fn found(own: u64, busy: u64, throttled: u64, stolen: u64) -> Option<String> {

@@ -6,7 +6,7 @@ use fsdyno_results::{Finding, Severity};
 
 use super::cpu_starved::Quota;
 use super::throttled::limited;
-use crate::evidence::{Evidence, Flow, Row, Stage};
+use crate::evidence::{Evidence, Flow, JobInStage, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, time};
@@ -48,7 +48,7 @@ pub(crate) fn preflight(evidence: &Evidence<'_>) -> Vec<Finding> {
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let mut found = preflight(evidence);
     // A control group's limit holds requests above the device: then the limit is the cause, and has its own finding.
-    let held = |stage: &Stage<'_>, row: &Row<'_>| row.direct() == Some(true) && limited(stage, row).is_some();
+    let held = |stage: &Stage<'_>, row: &JobInStage<'_>| row.direct() == Some(true) && limited(stage, row).is_some();
     let flows =
         evidence.flows().filter(|(stage, row, flow)| !held(stage, row) && Quota::that_held(row, flow).is_none());
     found.extend(flows.filter_map(|(_, row, flow)| blocked(row, flow)));
@@ -56,7 +56,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// The conflict in the options.
-fn conflict(row: &Row<'_>) -> Option<Finding> {
+fn conflict(row: &JobInStage<'_>) -> Option<Finding> {
     let depth = row.first().setup.depth;
     let buffered_libaio = row.engine() == Some(EngineName::Libaio) && row.buffered() && !row.offloads();
     if depth <= 1 || !(row.first().plan.synchronous_engine || buffered_libaio) {
@@ -83,7 +83,7 @@ fn conflict(row: &Row<'_>) -> Option<Finding> {
 }
 
 /// The finding from the run's latencies.
-fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn blocked(row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let depth = f64::from(row.first().setup.depth);
     if depth < 4.0
         || row.first().plan.synchronous_engine
@@ -131,7 +131,7 @@ fn blocked(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 
 /// The finding without latencies (gtod_reduce), from the device's queue alone: through the page cache io_submit is
 /// known to block, and what the device did was the run's.
-fn unclocked(row: &Row<'_>, flow: &Flow<'_>, asked: f64, seen: f64) -> Option<Finding> {
+fn unclocked(row: &JobInStage<'_>, flow: &Flow<'_>, asked: f64, seen: f64) -> Option<Finding> {
     let device = flow.device.as_ref()?;
     if !row.buffered() || (device.done.bytes.sum() as f64) < flow.application.bytes.sum() as f64 * DELIVERED {
         return None;

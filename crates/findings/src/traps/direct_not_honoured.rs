@@ -4,7 +4,7 @@ use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Severity};
 
 use super::thin_blocks::has_gaps;
-use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, JobInStage, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, size};
@@ -51,7 +51,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     direct.filter_map(|(stage, row, flow)| undelivered(stage, row, flow).or_else(|| cached(stage, row, flow))).collect()
 }
 
-fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn undelivered(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let asked = flow.application.bytes.read;
     if !row.reads() || asked < BYTES_MIN || !stage.reads_are_the_workload() {
         return None;
@@ -80,13 +80,14 @@ fn undelivered(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
     Some(report.says(cause, next(row)))
 }
 
-fn cached(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn cached(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let (begin, end) = (flow.begin.cache.value()?, flow.end.cache.value()?);
     let grown = end.cached_bytes.saturating_sub(begin.cached_bytes).saturating_sub(moved_by_others(flow));
     let moved = flow.application.bytes.sum();
     // A file's pages are cached once, however often it is read. But if the device delivered each of many passes, the
     // few cached pages answered no request.
-    let touched = stage.rows.iter().map(Row::span_bytes).try_fold(0u64, |sum, span| Some(sum.saturating_add(span?)));
+    let touched =
+        stage.rows.iter().map(JobInStage::span_bytes).try_fold(0u64, |sum, span| Some(sum.saturating_add(span?)));
     let delivered = flow.storage.read.as_ref().map_or(0, |storage| storage.bytes);
     let only_read = flow.application.bytes.write == 0;
     let all_delivered = only_read && delivered as f64 >= moved as f64 * ALL_DELIVERED;
@@ -119,7 +120,7 @@ fn moved_by_others(flow: &Flow<'_>) -> u64 {
     device.read.saturating_sub(read).saturating_add(written)
 }
 
-fn next(row: &Row<'_>) -> String {
+fn next(row: &JobInStage<'_>) -> String {
     match row.first().plan.files.first() {
         Some(path) => format!("fsdyno inspect {path}"),
         None => "fsdyno explain direct-not-honoured".to_owned(),

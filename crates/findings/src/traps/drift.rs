@@ -4,7 +4,7 @@ use fsdyno_results::{Finding, Severity};
 use fsdyno_stats::{Sensitivity, change_point, drift, median};
 
 use super::throttled::limited_later;
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, rate};
@@ -39,7 +39,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
         .collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let rates = row.rates();
     let values = &rates.values;
     if values.len() < VALUES_MIN {

@@ -4,7 +4,7 @@ use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Severity};
 
 use super::page_cache::READ_ONCE;
-use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{Evidence, Flow, JobInStage, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -50,7 +50,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// Whether the layers show if memory answered.
-fn witnessed(stage: &Stage<'_>, row: &Row<'_>) -> bool {
+fn witnessed(stage: &Stage<'_>, row: &JobInStage<'_>) -> bool {
     let direction = if row.reads() { Transfer::Read } else { Transfer::Write };
     let pages =
         |flow: &Flow<'_>| !row.reads() && flow.end.cache.value().is_some_and(|cache| cache.dirty_bytes.is_some());
@@ -64,7 +64,7 @@ fn witnessed(stage: &Stage<'_>, row: &Row<'_>) -> bool {
     seen || !row.judgeable()
 }
 
-fn conflict(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
+fn conflict(evidence: &Evidence<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let plan = &row.first().plan;
     let (memory, span) = (evidence.memory_bytes()?, row.span_bytes()?);
     if !row.buffered()
@@ -102,7 +102,7 @@ fn conflict(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
 }
 
 /// A server's memory is not visible from its client: the finding is made from the size alone.
-fn servers_memory(row: &Row<'_>) -> Option<Finding> {
+fn servers_memory(row: &JobInStage<'_>) -> Option<Finding> {
     let span = row.span_bytes()?;
     if row.class() != StorageClass::Network || !row.reads() || !row.judgeable() || span > SERVER_MEMORY_BYTES {
         return None;

@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::{Layer, StorageClass};
 use fsdyno_results::{Finding, ReadWrite, Severity};
 
-use crate::evidence::{Evidence, Flow, Row, Stage};
+use crate::evidence::{Evidence, Flow, JobInStage, Stage};
 use crate::explanation::Explanation;
 use crate::passes::Passes;
 use crate::report::Report;
@@ -51,14 +51,14 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     let on_disk = evidence
         .flows()
         .filter(|(stage, _, _)| matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device)));
-    let found = |(stage, row, flow): (&Stage<'_>, &Row<'_>, &Flow<'_>)| {
+    let found = |(stage, row, flow): (&Stage<'_>, &JobInStage<'_>, &Flow<'_>)| {
         during(evidence, stage, row, flow).or_else(|| before(evidence, stage, row))
     };
     on_disk.filter_map(found).collect()
 }
 
 /// What the device did in the measured time beyond what was asked of it.
-fn during(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn during(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let flow = &flow.without_ramp(evidence.ledger()?, &stage.rows).filter(|flow| flow.seconds > 0.0)?;
     let (name, bytes) = top(stage, flow)
         .into_iter()
@@ -140,7 +140,7 @@ pub(crate) fn of_command(row: &fsdyno_results::Row) -> Option<Finding> {
 }
 
 /// What others moved on the devices before the run.
-fn before(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+fn before(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let foreign = evidence.ledger()?.machine.foreign_bytes_per_s.value()?;
     let (foreign, own) = (foreign.read + foreign.write, stage.bytes_per_s());
     if foreign < RATE_MIN || foreign < own * SHARE {

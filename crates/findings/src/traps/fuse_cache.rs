@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, ReadWrite, Severity};
 
-use crate::evidence::{BYTES_MIN, Evidence, Flow, FuseBackend, Row, Stage, Transfer, connected};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, FuseBackend, JobInStage, Stage, Transfer, connected};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, rate, size};
@@ -53,7 +53,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 
 /// Reads through a daemon without a server: what the storage read for it and its helpers, or what the devices below
 /// delivered.
-fn read_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn read_here(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let asked = flow.application.bytes.read;
     if !row.reads() || !stage.reads_are_the_workload() {
         return None;
@@ -82,7 +82,7 @@ fn read_here(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Findin
     Some(report.says(cause, next))
 }
 
-fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<Finding> {
+fn judge(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<Finding> {
     let does = if direction == Transfer::Read { row.reads() && stage.reads_are_the_workload() } else { row.writes() };
     let wire = flow.wire.as_ref()?;
     let asked = flow.application.bytes[direction];
@@ -145,7 +145,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer)
 }
 
 /// How to mount without the cache that the daemon's command line names; `None`: not known.
-fn without_cache(row: &Row<'_>) -> Option<String> {
+fn without_cache(row: &JobInStage<'_>) -> Option<String> {
     let storage = row.storage?;
     let fuse = storage.fuse.as_ref()?;
     let named = |option: &str| {
@@ -159,19 +159,19 @@ fn without_cache(row: &Row<'_>) -> Option<String> {
 
 /// The bytes of the daemon's connections, if its data comes through them: daemons of other kinds use helpers (ssh) or
 /// other ways.
-fn web_connections(row: &Row<'_>, sockets: Option<ReadWrite<u64>>) -> Option<ReadWrite<u64>> {
+fn web_connections(row: &JobInStage<'_>, sockets: Option<ReadWrite<u64>>) -> Option<ReadWrite<u64>> {
     let url = row.storage?.fuse.as_ref()?.url.as_deref()?;
     sockets.filter(|_| url.starts_with("http"))
 }
 
 /// Whether the reads came from local files of a daemon that names no cache; these may be the server's.
-fn may_be_the_server(row: &Row<'_>, flow: &Flow<'_>) -> bool {
+fn may_be_the_server(row: &JobInStage<'_>, flow: &Flow<'_>) -> bool {
     let read = flow.daemon.and_then(|daemon| daemon.storage).map_or(0, |bytes| bytes.read);
     !row.names_a_cache() && read as f64 >= flow.application.bytes.read as f64 * (1.0 - CAUTION)
 }
 
 /// Where the other bytes came from.
-fn place(row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> String {
+fn place(row: &JobInStage<'_>, flow: &Flow<'_>, direction: Transfer) -> String {
     let fuse = row.storage.and_then(|storage| storage.fuse.as_ref());
     let kind = fuse.and_then(|fuse| fuse.kind.as_deref()).unwrap_or("the daemon");
     if let Some(cache) = fuse.and_then(|fuse| fuse.cache.as_deref()) {

@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{number, percent, time};
@@ -33,7 +33,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     rows.filter_map(|(_, row)| judge(evidence, row)).collect()
 }
 
-fn judge(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
+fn judge(evidence: &Evidence<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let first = row.first();
     let polls = first.options.iter().any(|(name, _)| name == "hipri" || name == "sqthread_poll");
     if row.direct() != Some(true) || first.plan.synchronous_engine || first.setup.depth < 2 || polls {

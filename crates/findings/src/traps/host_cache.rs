@@ -4,7 +4,7 @@ use fsdyno_results::evidence::{BlockDevice, Layer, LayerKind, StorageClass};
 use fsdyno_results::{Finding, ReadWrite, Severity};
 use fsdyno_stats::{ChangePoint, Sensitivity, change_point};
 
-use crate::evidence::{BYTES_MIN, Evidence, Flow, Moved, Row, Stage, Transfer};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, JobInStage, Moved, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{rate, size, time};
@@ -60,7 +60,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// Whether it made direct reads that the device delivered completely.
-pub(super) fn delivered_directly(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> bool {
+pub(super) fn delivered_directly(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> bool {
     let on_disk = matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device));
     let asked = flow.application.bytes.read;
     let whole = flow.storage.read.as_ref().is_some_and(|storage| storage.bytes as f64 >= asked as f64 * DELIVERED);
@@ -68,7 +68,7 @@ pub(super) fn delivered_directly(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'
 }
 
 /// The change point if the rate rises just after everything was read once.
-pub(super) fn second_pass(row: &Row<'_>) -> Option<ChangePoint> {
+pub(super) fn second_pass(row: &JobInStage<'_>) -> Option<ChangePoint> {
     let rates = row.rates();
     let change = change_point(&rates.values, &Sensitivity::default())?;
     let read: f64 = rates.values[..change.index].iter().sum::<f64>() * rates.step_s as f64;
@@ -77,7 +77,7 @@ pub(super) fn second_pass(row: &Row<'_>) -> Option<ChangePoint> {
     (change.after_median >= change.before_median * FASTER && near).then_some(change)
 }
 
-fn faster_again(row: &Row<'_>, change: ChangePoint) -> Finding {
+fn faster_again(row: &JobInStage<'_>, change: ChangePoint) -> Finding {
     let cause = format!(
         "{} until every byte was read once, {} after that, all delivered by the device: likely a cache below the \
          device",
@@ -91,7 +91,7 @@ fn faster_again(row: &Row<'_>, change: ChangePoint) -> Finding {
 }
 
 /// A loop device's file in the page cache below, at the first level where it is cached.
-fn below_loops(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn below_loops(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     if !matches!(stage.class(), Some(StorageClass::Block | StorageClass::Device)) {
         return None;
     }
@@ -99,7 +99,7 @@ fn below_loops(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Find
 }
 
 /// The finding for one loop device; reads are judged first, as a row with both directions gets one finding.
-fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, device: &Layer) -> Option<Finding> {
+fn below_loop(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>, device: &Layer) -> Option<Finding> {
     let moved = flow.moved(&device.name)?;
     // Parts of a raw device's image that were never written are in no page cache either.
     let whole =
@@ -137,7 +137,7 @@ fn below_loop(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, device: &Layer)
 }
 
 /// A block cache in front of a slower device that moved little of what the job did.
-fn beside_origin(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn beside_origin(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let storage = row.storage.filter(|_| stage.rows.len() == 1 && !row.is_mixed())?;
     let mut caches: Vec<&Layer> = Vec::new();
     storage.each_layer(&mut |layer| caches.extend((layer.kind == LayerKind::BlockCache).then_some(layer)));
@@ -172,7 +172,7 @@ fn named<'d>(device: &'d BlockDevice, name: &str) -> Option<&'d BlockDevice> {
 }
 
 /// Random reads that are faster than a platter turns. Virtual disks may claim to be rotational.
-fn platters(row: &Row<'_>) -> Option<Finding> {
+fn platters(row: &JobInStage<'_>) -> Option<Finding> {
     let storage = row.storage?;
     let devices = storage.devices.value()?;
     let real = |device: &&BlockDevice| {

@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, JobRecord, Severity};
 
-use crate::evidence::{Evidence, Row, Stage};
+use crate::evidence::{Evidence, JobInStage, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 
@@ -32,7 +32,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     each(evidence, |row, other| row.judgeable() && other.judgeable() && overlapped(row.first(), other.first()))
 }
 
-fn each(evidence: &Evidence<'_>, at_once: impl Fn(&Row<'_>, &Row<'_>) -> bool) -> Vec<Finding> {
+fn each(evidence: &Evidence<'_>, at_once: impl Fn(&JobInStage<'_>, &JobInStage<'_>) -> bool) -> Vec<Finding> {
     let mut found = Vec::new();
     for (stage, row) in evidence.rows().filter(|(_, row)| row.class() != StorageClass::Memory) {
         let others: Vec<&str> =
@@ -58,12 +58,13 @@ fn each(evidence: &Evidence<'_>, at_once: impl Fn(&Row<'_>, &Row<'_>) -> bool) -
 }
 
 /// The other rows of the stage on the same storage.
-fn others<'s, 'r>(stage: &'s Stage<'r>, row: &'s Row<'r>) -> impl Iterator<Item = &'s Row<'r>> {
+fn others<'s, 'r>(stage: &'s Stage<'r>, row: &'s JobInStage<'r>) -> impl Iterator<Item = &'s JobInStage<'r>> {
     stage.rows.iter().filter(move |other| other.name != row.name && same_storage(row, other))
 }
 
-fn same_storage(row: &Row<'_>, other: &Row<'_>) -> bool {
-    let folder = |row: &Row<'_>| row.first().plan.files.first()?.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+fn same_storage(row: &JobInStage<'_>, other: &JobInStage<'_>) -> bool {
+    let folder =
+        |row: &JobInStage<'_>| row.first().plan.files.first()?.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     match (row.storage, other.storage) {
         (Some(storage), Some(other)) => {
             let device = |storage: &fsdyno_results::evidence::Storage| storage.mount.value().map(|mount| mount.device);

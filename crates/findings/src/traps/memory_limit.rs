@@ -2,7 +2,7 @@
 
 use fsdyno_results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, Row};
+use crate::evidence::{Evidence, Flow, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{count, percent, size};
@@ -54,7 +54,7 @@ pub(crate) struct Limit {
 
 impl Limit {
     /// The limit, if it evicted enough to change the result.
-    pub(crate) fn that_held(evidence: &Evidence<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Limit> {
+    pub(crate) fn that_held(evidence: &Evidence<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Limit> {
         let (begin, end) = (&flow.begin.system, &flow.end.system);
         let hits = end.memory_limit_hits?.saturating_sub(begin.memory_limit_hits?);
         let storage = flow.storage.read.as_ref().filter(|moved| !moved.shared).map(|moved| moved.bytes);

@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::{InMemory, Storage, StorageClass};
 use fsdyno_results::{Finding, Severity};
 
-use crate::evidence::{Evidence, FilesOn, Row};
+use crate::evidence::{Evidence, FilesOn, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -33,7 +33,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.all_rows().filter_map(|(_, row)| judge(row)).collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let plan = &row.first().plan;
     if let Some(path) = plan.files.first().filter(|_| row.class() == StorageClass::Kernel) {
         let cause = format!("{path} is a file that the kernel generates: no storage was measured");

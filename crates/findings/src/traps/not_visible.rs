@@ -5,7 +5,7 @@ use fsdyno_results::{Finding, ReadWrite, Severity};
 
 use super::too_short::is_too_short;
 use super::writes_in_memory::without_sync;
-use crate::evidence::{BYTES_MIN, Evidence, Flow, FuseBackend, Row, Stage, Transfer, connected};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, FuseBackend, JobInStage, Stage, Transfer, connected};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -34,7 +34,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
 }
 
-fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn judge(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     if matches!(row.class(), StorageClass::Memory | StorageClass::Kernel) {
         return None;
     }
@@ -57,7 +57,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 }
 
 /// For a run without other findings: it moved too little to show a cache.
-fn too_little(row: &Row<'_>) -> Option<Finding> {
+fn too_little(row: &JobInStage<'_>) -> Option<Finding> {
     let bytes = row.done(Transfer::Read).bytes.saturating_add(row.done(Transfer::Write).bytes);
     if !(1..BYTES_MIN).contains(&bytes) || is_too_short(row.runtime_ms(), row.ios()) {
         return None;
@@ -70,7 +70,7 @@ fn too_little(row: &Row<'_>) -> Option<Finding> {
 }
 
 /// Whether a layer that would show a cache was visible, and counted this run alone.
-pub(crate) fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> bool {
+pub(crate) fn seen(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>, direction: Transfer) -> bool {
     let dirty = flow.end.cache.value().and_then(|cache| cache.dirty_bytes);
     let unsynced = direction == Transfer::Write && without_sync(row) && dirty.is_some();
     // If no page is left dirty, the device took the run's writes, whoever else wrote.
@@ -91,14 +91,14 @@ pub(crate) fn seen(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction:
 }
 
 /// The disk below an image in the page cache, if others' bytes hide what it did for the run.
-fn shared_image(row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<String> {
+fn shared_image(row: &JobInStage<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<String> {
     let cached = |device: &&Layer| device.image.as_ref().is_none_or(|image| image.direct != Some(true));
     let below = |device: &Layer| flow.below_loop(device, direction).filter(|below| below.shared);
     row.loops().iter().filter(|device| cached(device)).find_map(|device| Some(below(device)?.witness))
 }
 
 /// The device whose counter would show it, if that includes others' bytes.
-fn shared_device(row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<String> {
+fn shared_device(row: &JobInStage<'_>, flow: &Flow<'_>, direction: Transfer) -> Option<String> {
     let shared = flow.storage[direction].as_ref().filter(|storage| storage.shared);
     shared.map(|storage| storage.witness.clone()).or_else(|| shared_image(row, flow, direction))
 }
@@ -108,7 +108,7 @@ fn shared_mount(flow: &Flow<'_>, direction: Transfer) -> bool {
     flow.wire.as_ref().is_some_and(|wire| wire.shared[direction])
 }
 
-fn reason(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>, direction: Transfer) -> String {
+fn reason(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>, direction: Transfer) -> String {
     if let Some(device) = shared_device(row, flow, direction) {
         return format!("others used {device} too, and no counter counts this run alone");
     }

@@ -4,7 +4,7 @@ use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, PhaseRecord, Severity};
 
 use super::compressible_data::only_by_encoding;
-use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, JobInStage, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::passes::Passes;
 use crate::report::Report;
@@ -41,7 +41,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.byte_flows().filter_map(|(stage, row, flow)| judge(stage, row, flow)).collect()
 }
 
-fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn judge(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let on_disk = matches!(stage.class()?, StorageClass::Block | StorageClass::Device | StorageClass::Unknown);
     if !row.reads() || !row.buffered() || !on_disk || !stage.reads_are_the_workload() {
         return None;
@@ -83,7 +83,7 @@ fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
 }
 
 /// The next step, depending on the options that were used.
-fn next(row: &Row<'_>) -> &'static str {
+fn next(row: &JobInStage<'_>) -> &'static str {
     let plan = &row.first().plan;
     if row.cannot_be_direct() {
         READ_ONCE

@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{number, time};
@@ -44,7 +44,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter(|(_, row)| row.judgeable()).filter_map(|(_, row)| judge(row, governor)).collect()
 }
 
-fn judge(row: &Row<'_>, governor: &str) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>, governor: &str) -> Option<Finding> {
     let latency = row.clat_ns()?;
     let rate = row.ios() as f64 * 1000.0 / row.runtime_ms() as f64 / row.workers.len() as f64;
     if latency >= LATENCY_NS || rate >= LOW_RATE || row.class() == StorageClass::Memory {

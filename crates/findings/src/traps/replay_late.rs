@@ -2,7 +2,7 @@
 
 use fsdyno_results::{Finding, Latency, Severity};
 
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::time;
@@ -32,7 +32,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.all_rows().filter_map(|(_, row)| judge(row)).collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let mut workers = row.workers.iter().filter_map(|worker| worker.lateness.as_deref());
     let mut lateness: Latency = workers.next()?.clone();
     workers.for_each(|other| lateness.merge(other));

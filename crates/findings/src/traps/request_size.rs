@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{Evidence, Flow, JobInStage, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{number, size};
@@ -42,7 +42,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     on_disk.filter_map(|(stage, row, flow)| cut(row, flow).or_else(|| amplified(stage, row, flow))).collect()
 }
 
-fn cut(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn cut(row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let direction = if row.reads() { Transfer::Read } else { Transfer::Write };
     let (smallest, largest) = row.first().setup.block_sizes[direction.into()];
     let done = &flow.device.as_ref()?.done;
@@ -73,7 +73,7 @@ fn cut(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
     ))
 }
 
-fn amplified(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn amplified(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let (asked, moved) = (flow.application.bytes.read, flow.device.as_ref()?.done.bytes.read);
     // Only what the kernel read for this run: others have a finding of their own.
     let ours = flow.process?.storage_bytes.read.min(moved);

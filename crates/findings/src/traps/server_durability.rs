@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 
@@ -23,7 +23,7 @@ pub(crate) const EXPLANATION: Explanation = Explanation {
 };
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let synced = |row: &Row<'_>| row.class() == StorageClass::Network && row.synced() && row.ended_well();
+    let synced = |row: &JobInStage<'_>| row.class() == StorageClass::Network && row.synced() && row.ended_well();
     let said = evidence.rows().filter(|(_, row)| synced(row)).map(|(_, row)| {
         let cause =
             "not visible whether the server had stored the data when it said so: it may export with async".to_owned();

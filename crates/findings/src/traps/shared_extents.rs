@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::Layer;
 use fsdyno_results::{Finding, Severity, Transfer};
 
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -38,7 +38,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     rows.filter_map(|row| judge(evidence, row)).collect()
 }
 
-fn judge(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
+fn judge(evidence: &Evidence<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let stage = row.first().plan.stage;
     let states = evidence.files(row).filter_map(|file| file.before_stage(stage).value());
     let (total, shared) = states.fold((0u64, 0u64), |(total, shared), state| {
@@ -61,7 +61,7 @@ fn judge(evidence: &Evidence<'_>, row: &Row<'_>) -> Option<Finding> {
     Some(report.says(cause, "write the files whole once (--rw=write --bs=1M --end_fsync=1), then run again"))
 }
 
-fn writes_in_place(row: &Row<'_>) -> bool {
+fn writes_in_place(row: &JobInStage<'_>) -> bool {
     let parts = row.parts();
     !parts.iter().flat_map(|part| &part.storage.layers).any(never_in_place)
 }

@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, JobRecord, Severity};
 
-use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, JobInStage, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -52,7 +52,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// The workers of the stage that touch bytes of the row's first worker, including itself.
-fn sharers<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Vec<&'r JobRecord> {
+fn sharers<'r>(stage: &Stage<'r>, row: &JobInStage<'r>) -> Vec<&'r JobRecord> {
     let first = row.first();
     stage.rows.iter().flat_map(|row| row.workers.iter().copied()).filter(|other| overlap(first, other)).collect()
 }
@@ -69,7 +69,7 @@ fn overlap(first: &JobRecord, other: &JobRecord) -> bool {
     same_bytes && meet && first.plan.files.iter().any(|file| other.plan.files.contains(file))
 }
 
-fn conflict(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+fn conflict(stage: &Stage<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let plan = &row.first().plan;
     let jobs = sharers(stage, row).len();
     let direct_on_disk =
@@ -92,7 +92,7 @@ fn conflict(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
     Some(report.says(cause, next(row)))
 }
 
-fn next(row: &Row<'_>) -> &'static str {
+fn next(row: &JobInStage<'_>) -> &'static str {
     match row.storage {
         _ if row.buffered() && row.reads() && row.workers.len() < 2 => "add --direct=1, or give each job its own file",
         _ => "use --directory instead of --filename, so that each job has its own file; or --offset_increment",
@@ -105,7 +105,7 @@ enum Judgement {
     Unknown,
 }
 
-fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Judgement {
+fn judge(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Judgement {
     let (Some(storage), Some(span)) = (&flow.storage.read, row.span_bytes()) else { return Judgement::Unknown };
     let (asked, delivered) = (flow.application.bytes.read as f64, storage.bytes as f64);
     if !row.reads() || asked < BYTES_MIN as f64 || !stage.reads_are_the_workload() || storage.shared {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fsdyno_results::{Finding, JobRecord, Severity};
 
-use crate::evidence::{Evidence, Row, Stage};
+use crate::evidence::{Evidence, JobInStage, Stage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, time};
@@ -42,7 +42,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     rows.filter_map(|(stage, row)| judge(evidence, stage, row)).collect()
 }
 
-fn judge(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+fn judge(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let (first, others) = row.workers.split_first()?;
     let mut pauses = quiet(first);
     for other in others {
@@ -108,7 +108,7 @@ fn overlap(one: Span, two: Span) -> u64 {
 }
 
 /// Whether the ledger's samples, taken each second, paused as well; `None`: they do not show it.
-fn stood_still(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>, pause: Span) -> Option<bool> {
+fn stood_still(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &JobInStage<'_>, pause: Span) -> Option<bool> {
     let (ledger, began_ms) = (evidence.ledger()?, stage.flow.as_ref()?.begin.at_ms);
     let plan = &row.first().plan;
     let looks = ledger.samples.iter().filter(|sample| sample.stage == plan.stage);

@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::{Storage, StorageClass};
 use fsdyno_results::{Finding, Severity};
 
-use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, JobInStage, Stage};
 use crate::explanation::Explanation;
 use crate::passes::Passes;
 use crate::report::Report;
@@ -72,7 +72,7 @@ fn next(volatile: bool) -> &'static str {
     if volatile { "mount the overlay without volatile" } else { "find what skips the sync (fsdyno inspect)" }
 }
 
-fn judge(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn judge(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let class = stage.class()?;
     let (arrived, witness) = match (&flow.storage.write, &flow.wire) {
         (Some(storage), _) if matches!(class, StorageClass::Block | StorageClass::Device | StorageClass::Fuse) => {

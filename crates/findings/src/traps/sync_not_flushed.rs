@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::{BlockDevice, Layer, LedgerSample, Storage, StorageClass};
 use fsdyno_results::{Finding, PhaseConditions, Severity};
 
-use crate::evidence::{Evidence, Flow, Row};
+use crate::evidence::{Evidence, Flow, JobInStage};
 use crate::explanation::Explanation;
 use crate::passes::Passes;
 use crate::report::Report;
@@ -39,7 +39,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.byte_flows().filter_map(|(_, row, flow)| judge(row, flow)).collect()
 }
 
-fn judge(row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     if row.is_mixed() || !matches!(row.class(), StorageClass::Block | StorageClass::Device) || !row.writes() {
         return None;
     }

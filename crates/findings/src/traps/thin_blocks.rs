@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::{Gap, Image, Layer, LayerKind, StorageClass};
 use fsdyno_results::{Finding, Severity};
 
-use crate::evidence::{Evidence, Row, Stage, Transfer};
+use crate::evidence::{Evidence, JobInStage, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::size;
@@ -33,7 +33,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     readers.filter_map(|(stage, row)| judge(stage, row)).collect()
 }
 
-fn judge(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+fn judge(stage: &Stage<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let (layer, gap) = layer_with_gaps(row)?;
     let moved = stage.flow.as_ref().and_then(|flow| {
         let (asked, device) = (flow.application.bytes.read, flow.storage.read.clone()?);
@@ -84,12 +84,12 @@ enum Gaps {
 }
 
 /// Whether a raw device may have blocks that were never written: then what the devices did not deliver is no cache's.
-pub(super) fn has_gaps(row: &Row<'_>) -> bool {
+pub(super) fn has_gaps(row: &JobInStage<'_>) -> bool {
     layer_with_gaps(row).is_some()
 }
 
 /// The layer of a raw device that may lack blocks; a thin volume comes before all others.
-fn layer_with_gaps<'r>(row: &Row<'r>) -> Option<(&'r Layer, Gaps)> {
+fn layer_with_gaps<'r>(row: &JobInStage<'r>) -> Option<(&'r Layer, Gaps)> {
     let storage = row.storage.filter(|storage| storage.class == StorageClass::Device)?;
     let mut found: Vec<(&Layer, Gaps)> = Vec::new();
     each_raw_layer(&storage.layers, &mut |layer| {

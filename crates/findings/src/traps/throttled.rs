@@ -4,7 +4,7 @@ use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Severity};
 use fsdyno_stats::{flat_plateau, median};
 
-use crate::evidence::{DirectionTotals, Evidence, Row, Stage, Transfer};
+use crate::evidence::{DirectionTotals, Evidence, JobInStage, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{number, percent, rate};
@@ -54,7 +54,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// A control group's limit that the stage reached.
-pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+pub(super) fn limited(stage: &Stage<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let (line, limit) = standing(stage, row)?;
     let cause = format!(
         "{} is {} of the control group's limit ({line} in {FILES}): the limit is the number",
@@ -65,7 +65,7 @@ pub(super) fn limited(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
 }
 
 /// A limit that was set during the run, to which the rate fell.
-pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let ChangedLimit { line, limit, before, after, seconds } = set_later(evidence, stage, row)?;
     let cause = format!(
         "{} for the first {seconds} s, then {}, which is {} of a control group limit set during the run ({line} in {FILES})",
@@ -80,12 +80,12 @@ pub(super) fn limited_later(evidence: &Evidence<'_>, stage: &Stage<'_>, row: &Ro
 pub(crate) fn of_control_group<'r>(
     evidence: &Evidence<'r>,
     stage: &Stage<'r>,
-    row: &Row<'r>,
+    row: &JobInStage<'r>,
 ) -> Option<(&'r str, Limit)> {
     standing(stage, row).or_else(|| set_later(evidence, stage, row).map(|later| (later.line, later.limit)))
 }
 
-fn standing<'r>(stage: &Stage<'r>, row: &Row<'r>) -> Option<(&'r str, Limit)> {
+fn standing<'r>(stage: &Stage<'r>, row: &JobInStage<'r>) -> Option<(&'r str, Limit)> {
     let limits = row.storage?.cgroup.io.value()?;
     let sum = |part: fn(DirectionTotals) -> f64, direction| {
         stage.rows.iter().map(|row| part(row.done(direction))).sum::<f64>()
@@ -117,7 +117,7 @@ struct ChangedLimit<'r> {
 
 /// Finds a limit that was set later: the rate was above it, then no more until the end, and half of the seconds since
 /// then reached it. How much the rate varied before does not matter.
-fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &Row<'r>) -> Option<ChangedLimit<'r>> {
+fn set_later<'r>(evidence: &Evidence<'r>, stage: &Stage<'r>, row: &JobInStage<'r>) -> Option<ChangedLimit<'r>> {
     let limits = evidence.ledger()?.io_limits_after.value()?;
     let unchanged = row.storage?.cgroup.io.value() == Some(limits);
     let [_] = &stage.rows[..] else { return None };
@@ -169,7 +169,7 @@ impl Limit {
         format!("{figure}{}", self.unit())
     }
 
-    fn report(&self, row: &Row<'_>) -> Report {
+    fn report(&self, row: &JobInStage<'_>) -> Report {
         let unit = if self.counted == LimitedQuantity::Bytes { "B/s" } else { "1/s" };
         let report = Report::new(ID, Severity::Caution, row.name);
         report.number("limit", self.value, unit).number("reached", self.reached, unit)
@@ -201,13 +201,13 @@ fn settings(lines: &[String]) -> impl Iterator<Item = Setting<'_>> {
 }
 
 /// A rate that stays constant.
-fn plateau(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+fn plateau(stage: &Stage<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let rates = row.rates();
     let flat = flat_plateau(&rates.values).filter(|_| !row.buffered())?;
     let scatter = flat.coefficient_of_variation;
     let flow = stage.flow.as_ref();
     let depth = flow.and_then(|flow| flow.device.as_ref()?.depth(flow.seconds));
-    let asked: u64 = stage.rows.iter().map(Row::depth_asked).fold(0, u64::saturating_add);
+    let asked: u64 = stage.rows.iter().map(JobInStage::depth_asked).fold(0, u64::saturating_add);
     let idle =
         depth.filter(|depth| asked >= 4 && !row.first().plan.synchronous_engine && *depth < asked as f64 * IDLE_QUEUE);
     let sentence =

@@ -35,7 +35,7 @@ pub fn is_too_short(runtime_ms: u64, ios: u64) -> bool {
 }
 
 pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
-    let short = |(_, row): (_, &crate::evidence::Row<'_>)| {
+    let short = |(_, row): (_, &crate::evidence::JobInStage<'_>)| {
         let (runtime_ms, ios) = (row.runtime_ms(), row.ios());
         let started = ios > 0 && row.workers.iter().all(|worker| worker.error.is_none());
         (started && is_too_short(runtime_ms, ios)).then(|| {

@@ -3,7 +3,7 @@
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Severity};
 
-use crate::evidence::{BYTES_MIN, Evidence, Flow, Row, Stage, Transfer};
+use crate::evidence::{BYTES_MIN, Evidence, Flow, JobInStage, Stage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, rate, size, time};
@@ -44,18 +44,18 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
 }
 
 /// Whether no sync waits for the data: neither at the end of the run, nor after some writes, nor in each write.
-pub(super) fn without_sync(row: &Row<'_>) -> bool {
+pub(super) fn without_sync(row: &JobInStage<'_>) -> bool {
     let plan = &row.first().plan;
     row.writes() && row.buffered() && !plan.end_sync && !plan.synchronous && plan.sync_every_writes == 0
 }
 
 /// Whether there are syncs between writes, but none after the last one.
-fn synced_now_and_then(row: &Row<'_>) -> bool {
+fn synced_now_and_then(row: &JobInStage<'_>) -> bool {
     let plan = &row.first().plan;
     row.writes() && row.buffered() && !plan.end_sync && !plan.synchronous && plan.sync_every_writes > 1
 }
 
-fn unsynced(stage: &Stage<'_>, row: &Row<'_>, flow: &Flow<'_>) -> Option<Finding> {
+fn unsynced(stage: &Stage<'_>, row: &JobInStage<'_>, flow: &Flow<'_>) -> Option<Finding> {
     let written = flow.application.bytes.write;
     let class = stage.class()?;
     if class == StorageClass::Memory || written < BYTES_MIN {
@@ -128,7 +128,7 @@ fn left_in_memory(flow: &Flow<'_>, class: StorageClass, written: u64) -> Option<
 }
 
 /// A close after the clock stopped that does the work of the writes.
-fn late_close(stage: &Stage<'_>, row: &Row<'_>) -> Option<Finding> {
+fn late_close(stage: &Stage<'_>, row: &JobInStage<'_>) -> Option<Finding> {
     let close_ns = row.workers.iter().filter_map(|worker| worker.close_ns).max()?;
     let written = row.done(Transfer::Write);
     let run_ns = row.runtime_ms().checked_mul(1_000_000)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fsdyno_probe::{Fact, NotVisible};
-use fsdyno_run::{Conditions, Line, Observer, StopRule};
+use fsdyno_run::{CommandLine, Conditions, Observer, StopRule};
 
 use super::findings::Floor;
 
@@ -55,7 +55,7 @@ fn one_round((iodepth, gtod_reduce): (u32, bool)) -> Fact<f64> {
         format!("--iodepth={iodepth}"),
         format!("--gtod_reduce={}", u8::from(gtod_reduce)),
     ];
-    let line = Line::parse(&words).map_err(|reason| invisible(&reason))?;
+    let line = CommandLine::parse(&words).map_err(|reason| invisible(&reason))?;
     let planned = line.look(|_| ()).plan(0).map_err(|sentences| invisible(&sentences.join("; ")))?;
     let conditions = Conditions { version: "", control: Arc::default(), stop_rule: StopRule::AsWritten };
     let mut listener = Listener::default();

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use fsdyno_cluster::Link;
 use fsdyno_guide::bench::{Conditions, run_line};
 use fsdyno_guide::nodes::{Nodes, PhaseContext};
-use fsdyno_guide::smallfiles::{NodeRole, Phase, PhaseResult, Suite};
+use fsdyno_guide::smallfiles::{NodeRole, PhaseResult, SmallFilesPhase, Suite};
 use fsdyno_guide::watch::Step;
 use fsdyno_guide::{Problem, Watcher};
 use fsdyno_job::Request;
@@ -55,7 +55,7 @@ impl Nodes for Ranks {
     fn phase(
         &mut self,
         suite: &mut Suite,
-        phase: &Phase,
+        phase: &SmallFilesPhase,
         asking: PhaseContext<'_>,
         step: &Step,
         watcher: &mut dyn Watcher,

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use testkit::{Place, RunResult, is_root, skip, text};
+use testkit::{RunResult, TestDirectory, is_root, skip, text};
 
 /// A directory with images of disks.
 pub(crate) struct Bench {
-    pub(crate) place: Place,
+    pub(crate) place: TestDirectory,
 }
 
 /// A loop device; dropping it detaches it.
@@ -21,7 +21,7 @@ pub(crate) struct Mounted(PathBuf);
 impl Bench {
     /// `None`: loop devices are not available here, or the test is not root; that is printed.
     pub(crate) fn new() -> Option<Bench> {
-        let bench = Bench { place: Place::with(&["mnt"]) };
+        let bench = Bench { place: TestDirectory::with(&["mnt"]) };
         if !is_root("a loop device") {
             return None;
         }

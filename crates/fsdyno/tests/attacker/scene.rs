@@ -4,18 +4,18 @@ use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use testkit::{Place, Running, names};
+use testkit::{Running, TestDirectory, names};
 
 /// The user id of an arbitrary other user.
 pub(crate) const ANOTHER_USER: u32 = 54_321;
 
 /// The directory of the scene.
-pub(crate) struct Scene(Place);
+pub(crate) struct Scene(TestDirectory);
 
 impl Deref for Scene {
-    type Target = Place;
+    type Target = TestDirectory;
 
-    fn deref(&self) -> &Place {
+    fn deref(&self) -> &TestDirectory {
         &self.0
     }
 }
@@ -23,7 +23,7 @@ impl Deref for Scene {
 impl Scene {
     /// A scene with a directory `data` to be measured, and a victim with two files that nobody may touch.
     pub(crate) fn new() -> Scene {
-        let scene = Scene(Place::with(&["data", "victim/sub"]));
+        let scene = Scene(TestDirectory::with(&["data", "victim/sub"]));
         scene.write("victim/a.txt", "precious a");
         scene.write("victim/sub/b.txt", "precious b");
         scene

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::kills::Moments;
-use testkit::{ObjectServer, Place, Running, ServerBehaviour, wait_until};
+use testkit::{ObjectServer, Running, ServerBehaviour, TestDirectory, wait_until};
 
 const MOMENTS: usize = 50;
 
@@ -13,7 +13,7 @@ const LANES: usize = 2;
 /// The least budget, so that the number of requests, and not the time, ends each test.
 const QUESTION: &str = "measure s3://bucket/pre --runtime 60 --connections 2 --budget 1664 --no-store";
 
-fn command(place: &Place, server: &ObjectServer, words: &str) -> Command {
+fn command(place: &TestDirectory, server: &ObjectServer, words: &str) -> Command {
     let mut command = place.command(words);
     command.env("AWS_ENDPOINT_URL", format!("http://{}", server.host()));
     command.envs([("AWS_ACCESS_KEY_ID", "AKID"), ("AWS_SECRET_ACCESS_KEY", "secret"), ("AWS_REGION", "lab-1")]);
@@ -23,7 +23,7 @@ fn command(place: &Place, server: &ObjectServer, words: &str) -> Command {
 }
 
 /// Starts a command, and kills it at the request that is held; it may have ended before.
-fn killed(place: &Place, server: &ObjectServer, words: &str) {
+fn killed(place: &TestDirectory, server: &ObjectServer, words: &str) {
     let mut running = Running::start(&mut command(place, server, words));
     let mut is_over = false;
     wait_until("the request, or the end", || {
@@ -43,7 +43,7 @@ const THEIRS: [&str; 3] =
 
 #[test]
 fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     let count = |method: &str| server.heads().iter().filter(|head| head.starts_with(method)).count();
     Running::start(&mut command(&place, &server, QUESTION)).finish().good();
     let (all, deletes) = (server.requests(), count("DELETE "));
@@ -71,7 +71,7 @@ fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
         for lane in 0..LANES {
             let kills = kills.iter().skip(lane).step_by(LANES);
             scope.spawn(|| {
-                let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+                let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
                 THEIRS.iter().for_each(|path| server.keep(path, b"precious"));
                 kills.for_each(|(kill, of_clean)| is_cleaned(&place, &server, kill, of_clean.as_ref()));
             });
@@ -89,7 +89,7 @@ struct Kill {
 }
 
 /// Kills the question, and perhaps what cleans behind it; then all is cleaned.
-fn is_cleaned(place: &Place, server: &ObjectServer, kill: &Kill, of_clean: Option<&Kill>) {
+fn is_cleaned(place: &TestDirectory, server: &ObjectServer, kill: &Kill, of_clean: Option<&Kill>) {
     let what = &kill.what;
     server.hold(kill.method, kill.number, kill.done);
     killed(place, server, QUESTION);
@@ -111,7 +111,7 @@ fn is_cleaned(place: &Place, server: &ObjectServer, kill: &Kill, of_clean: Optio
 /// Keys that somebody else wrote into the folder of a run that was killed, more than a page has: they stay, and are named.
 #[test]
 fn keys_of_others_in_the_folder_of_a_run_stay() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     server.hold("PUT ", 40, false);
     killed(&place, &server, QUESTION);
     let marker = server.objects().into_keys().find(|key| key.ends_with("/.fsdyno-work")).expect("a marker");

@@ -3,25 +3,25 @@
 use std::process::Command;
 
 use fsdyno_results::Study;
-use testkit::{Place, RunResult, skip, text};
+use testkit::{RunResult, TestDirectory, skip, text};
 
 use crate::{fixture, odd};
 
 /// A directory with a study in it.
-fn with(study: &Study) -> Place {
-    let place = Place::new();
+fn with(study: &Study) -> TestDirectory {
+    let place = TestDirectory::new();
     place.write("study.json", study.to_json());
     place
 }
 
 #[track_caller]
-fn good(place: &Place, words: &str) -> RunResult {
+fn good(place: &TestDirectory, words: &str) -> RunResult {
     place.run(words).good()
 }
 
 /// Wrong input is reported with the next step, writes nothing, and ends with status 2.
 #[track_caller]
-fn refused(place: &Place, words: &str, says: &str) {
+fn refused(place: &TestDirectory, words: &str, says: &str) {
     let before = place.names("");
     place.run(words).refused(says);
     assert_eq!(place.names(""), before, "{words}");

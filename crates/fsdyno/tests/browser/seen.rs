@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fsdyno_present::sheet::{SheetOptions, html};
 use fsdyno_results::{Question, Study};
-use testkit::Place;
+use testkit::TestDirectory;
 
 use crate::browser::{self, Look};
 use crate::{crowded, fixture, odd};
@@ -206,7 +206,7 @@ fn what_a_busy_machine_adds_fits_on_the_same_sheets() {
 #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn real_runs_take_as_few_sheets_of_paper() {
     let Some(browser) = browser::find() else { return };
-    let place = Place::with(&["data", "a", "b", "c"]);
+    let place = TestDirectory::with(&["data", "a", "b", "c"]);
     let quick = "measure --quick --size=32m --no-store --json data";
     let compare = "compare first=a second=b third=c --rounds=2 --runtime=1 --size=8m --no-store --json";
     // In parallel: each disturbs the other, so that both have more findings.

@@ -1,7 +1,7 @@
 //! Tests runs in which a rank, its launcher or its disk fails.
 
 use fsdyno_results::RunRecord;
-use testkit::{Place, Running, shell, wait_until};
+use testkit::{Running, TestDirectory, shell, wait_until};
 
 use crate::launcher::{agent_and_worker, command, program, runs, signal};
 use crate::one_record::{on_own_filesystems, record};
@@ -18,7 +18,7 @@ fn hears_term(process: u32) -> bool {
 
 /// Starts a run of three ranks, and waits until they work.
 #[track_caller]
-fn begun(place: &Place, words: &str) -> Option<Running> {
+fn begun(place: &TestDirectory, words: &str) -> Option<Running> {
     let running = Running::start(&mut command(&place.path(""), 3, program()?, words));
     for rank in 0..3 {
         let (_, worker) = agent_and_worker(running.id(), rank);
@@ -35,7 +35,7 @@ fn missing(record: &RunRecord) -> Vec<(u32, &str)> {
 
 #[test]
 fn the_others_go_on_without_a_worker_that_is_killed() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some(running) = begun(&place, LONG) else { return };
     let (_, worker) = agent_and_worker(running.id(), 2);
     signal(worker, "KILL");
@@ -61,7 +61,7 @@ fn the_others_go_on_without_a_worker_that_is_killed() {
 
 #[test]
 fn a_worker_that_hangs_is_left_behind() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some(program) = program() else { return };
     let mut command = command(&place.path(""), 3, program, LONG);
     let running = Running::start(command.env("FSDYNO_PATIENCE", "1"));
@@ -78,7 +78,7 @@ fn a_worker_that_hangs_is_left_behind() {
 /// Like a machine without power or network: its connections stay open.
 #[test]
 fn a_silent_rank_is_named_while_the_others_wait() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some(program) = program() else { return };
     let mut command = command(&place.path(""), 3, program, &format!("{LONG} --eta=always"));
     let mut running = Running::start(command.env("FSDYNO_SILENCE", "3"));
@@ -97,7 +97,7 @@ fn a_silent_rank_is_named_while_the_others_wait() {
 
 #[test]
 fn a_rank_that_is_killed_with_its_agent_leaves_the_record_of_the_first() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some(running) = begun(&place, LONG) else { return };
     let (agent, worker) = agent_and_worker(running.id(), 1);
     let (_, first) = agent_and_worker(running.id(), 0);
@@ -113,7 +113,7 @@ fn a_rank_that_is_killed_with_its_agent_leaves_the_record_of_the_first() {
 
 #[test]
 fn the_first_worker_may_be_the_one_that_is_killed() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some(running) = begun(&place, LONG) else { return };
     let (_, worker) = agent_and_worker(running.id(), 0);
     signal(worker, "KILL");
@@ -135,7 +135,7 @@ const READ: &str = "--name=a --ioengine=psync --rw=randread --bs=4k --size=1m --
 fn with_a_fault(test: &str, fault: &'static str, check: impl FnOnce(&RunRecord)) {
     let Some(program) = program() else { return };
     testkit::stack::inside_beside_others(test, "fuse", || {
-        let place = Place::new();
+        let place = TestDirectory::new();
         shell("lab-fault direct-io 1");
         let words = format!("{READ} --directory={}", testkit::word(&testkit::stack::place("LAB_FUSE")));
         let mut command = command(&place.path(""), 3, program, &words[..]);
@@ -193,7 +193,7 @@ fn a_signal_at_a_worker_alone_ends_the_run_of_all() {
 /// Sends a signal to one of the two processes of a rank, in a run of ten minutes.
 #[track_caller]
 fn a_signal_ends_all_with_a_report(chosen: impl FnOnce(u32, u32) -> u32) {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some(running) = begun(&place, &LONG.replace("--runtime=8", "--runtime=600")) else { return };
     let (agent, worker) = agent_and_worker(running.id(), 2);
     signal(chosen(agent, worker), "TERM");
@@ -207,7 +207,7 @@ fn a_signal_ends_all_with_a_report(chosen: impl FnOnce(u32, u32) -> u32) {
 #[test]
 fn a_signal_at_the_launcher_leaves_a_record_and_no_files() {
     for name in ["TERM", "INT"] {
-        let place = Place::new();
+        let place = TestDirectory::new();
         let words = "measure . --only=seq-read --runtime=30 --store=kept --record-interval=1 --size=4m";
         let Some(running) = begun(&place, words) else { return };
         let workers: Vec<u32> = (0..3).map(|rank| agent_and_worker(running.id(), rank).1).collect();
@@ -223,7 +223,7 @@ fn a_signal_at_the_launcher_leaves_a_record_and_no_files() {
 
 #[test]
 fn a_full_disk_at_one_rank_is_its_error_alone() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --rw=write --size=8m --bs=64k --fallocate=none --directory=data --record=run.json";
     let Some(ran) = on_own_filesystems(&place, "tmpfs", [64, 2, 64], words) else { return };
     assert_ne!(ran.status, Some(0));

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use testkit::{Place, has, wait_until};
+use testkit::{TestDirectory, has, wait_until};
 
 use crate::launcher::ran;
 
@@ -35,7 +35,7 @@ impl Drop for Server {
 }
 
 /// What fio's client writes about the jobs on two servers.
-fn of_fios_client(place: &Place) -> Value {
+fn of_fios_client(place: &TestDirectory) -> Value {
     let servers = [Server::start(), Server::start()];
     let mut document = Value::Null;
     wait_until("answer of fio's servers", || {
@@ -81,7 +81,7 @@ fn differences(fio: &Value, ours: &Value, path: &str) -> Vec<String> {
 
 #[test]
 fn client_stats_are_those_of_fios_client() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("job.fio", JOBS);
     let Some(ours) = ran(&place.path(""), 2, "job.fio --output-format=json") else { return };
     if !has("fio") {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use fsdyno_results::{JobRecord, Study};
-use testkit::{Place, Running, is_root, shell, skip, wait_until, word};
+use testkit::{Running, TestDirectory, is_root, shell, skip, wait_until, word};
 
 use crate::launcher::{hosts_are_found, launcher, program, with_mpich};
 use crate::one_record::record;
@@ -40,7 +40,7 @@ struct Hosts {
     /// The third number of their addresses.
     network: u32,
     servers: Vec<Child>,
-    place: Place,
+    place: TestDirectory,
 }
 
 impl Hosts {
@@ -57,7 +57,7 @@ impl Hosts {
             }
         }
         let mark = format!("fs{}{network}", std::process::id() % 100_000);
-        let mut hosts = Hosts { mark, network, servers: Vec::new(), place: Place::with(&["data"]) };
+        let mut hosts = Hosts { mark, network, servers: Vec::new(), place: TestDirectory::with(&["data"]) };
         let Hosts { mark, place, .. } = &hosts;
         let folder = place.word("");
         shell(&format!(
@@ -237,7 +237,7 @@ fn a_host_that_cannot_be_reached_ends_it_before_anything_runs() {
     if !Command::new("ssh").arg("-V").output().is_ok_and(|ran| ran.status.success()) {
         return skip("ssh is not installed (openssh-client)");
     }
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = ["--hosts", "localhost,nobody.invalid", "--name=a", "--rw=write", "--size=1m", "--record=run.json"];
     let ran =
         Running::start(Command::new(program).args(words).current_dir(place.path("")).stdin(Stdio::null())).finish();
@@ -253,7 +253,7 @@ fn a_host_that_cannot_be_reached_ends_it_before_anything_runs() {
 #[test]
 fn what_fails_under_the_launcher_is_the_status_of_the_call() {
     let Some(program) = program() else { return };
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--hosts localhost:2 --name=a --ioengine=sim --sim_channels=8 --sim_service=100us --bs=4k --rw=write \
                  --size=1m --sim_faults=error:EIO@6 --record=run.json";
     let mut command = Command::new(program);
@@ -283,7 +283,7 @@ fn as_task_of_srun(program: &Path, words: &str) -> String {
 #[test]
 fn tasks_of_srun_are_ranks_of_one_question() {
     let Some(program) = program() else { return };
-    let place = Place::with(&["data"]);
+    let place = TestDirectory::with(&["data"]);
     let words = "scale data --nodes=1,2,4 --size=4m --runtime=1 --quiet --json --no-store";
     let mut tasks = launcher(&place.path(""), 4);
     let study: Study =

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use fsdyno_results::{Row, Study};
-use testkit::{Place, Running, is_root, word};
+use testkit::{Running, TestDirectory, is_root, word};
 
 use crate::launcher::{launcher, program, ran};
 use crate::questions::{left, of_each_rank, row, run};
 
 #[test]
 fn the_phases_of_io500_run_on_all_ranks_and_a_short_run_has_no_score() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "scale . --like=io500 --runtime=1 --size=2m --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 4, words) else { return };
     let study: Study = ran.good().study();
@@ -41,7 +41,7 @@ fn the_phases_of_io500_run_on_all_ranks_and_a_short_run_has_no_score() {
 /// The phases on one rank and on two: three rounds of each, in turns.
 #[test]
 fn each_phase_of_io500_has_a_knee_where_the_ranks_differ_in_number() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "scale . --like=io500 --nodes=1,2 --runtime=1 --size=2m --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 2, words) else { return };
     let study: Study = ran.good().study();
@@ -68,7 +68,7 @@ fn each_phase_of_io500_has_a_knee_where_the_ranks_differ_in_number() {
 }
 
 /// The offsets of all calls of a rank with as many bytes as a block.
-fn offsets(place: &Place, rank: u32, call: &str) -> BTreeSet<u64> {
+fn offsets(place: &TestDirectory, rank: u32, call: &str) -> BTreeSet<u64> {
     let calls = place.read(&format!("calls.{rank}"));
     let of_call = calls.lines().filter(|line| line.contains(call));
     let offset = |line: &str| {
@@ -86,7 +86,7 @@ fn the_blocks_of_the_other_machine_are_read() {
     if !is_root("a machine's name for each rank") || !testkit::has("strace") {
         return;
     }
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "scale . --like=io500 --runtime=1 --size=470080 --quiet --json --no-store";
     let script = format!(
         "rank=${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}; hostname machine$((rank / 2)); exec strace -f --seccomp-bpf -qq -s 0 -e \

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use fsdyno_results::{Node, RunRecord, Study};
 use testkit::stack::{inside_beside_others, show};
-use testkit::{Place, RunResult, Running, shell, skip, word};
+use testkit::{RunResult, Running, TestDirectory, shell, skip, word};
 
 use crate::launcher::program;
 use crate::one_record::record;
@@ -18,11 +18,11 @@ const STACK: &str = "clients --timeout=900 --clients 4 --rate-mbit 40 --delay-ms
 
 /// Runs the program on the first clients, started from the first of them.
 #[track_caller]
-fn ran(place: &Place, clients: u32, words: &str) -> RunResult {
+fn ran(place: &TestDirectory, clients: u32, words: &str) -> RunResult {
     started(place, clients, words).finish()
 }
 
-fn started(place: &Place, clients: u32, words: &str) -> Running {
+fn started(place: &TestDirectory, clients: u32, words: &str) -> Running {
     let program = program().expect("it was built before the stack stood");
     let hosts: Vec<String> = (1..=clients).map(|number| format!("node{number}")).collect();
     let line = format!("{} --hosts {} {words}", word(program), hosts.join(","));
@@ -54,7 +54,7 @@ fn two_addresses_are_one_server_and_a_slow_client_is_named() {
 
 /// One client waits for the round trip half of the time; two fill the link; four get no more.
 fn the_knee() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "scale /mnt/nfs --nodes 1,2,4 --rw=randread --bs=128k --iodepth=1 --size=4m --runtime=3 --quiet --json --no-store";
     let ran = ran(&place, 4, words).good();
     let study: Study = ran.study();
@@ -69,7 +69,7 @@ fn the_knee() {
 
 /// The third client's own link carries a tenth of the others'.
 fn a_slow_client() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     shell("tc qdisc add dev node3 root tbf rate 5mbit burst 64k latency 50ms");
     let words = "--name=a --directory=/mnt/nfs --rw=randread --ioengine=libaio --iodepth=8 --bs=16k --size=2m --direct=1 --time_based --runtime=3 \
                  --record=run.json";

@@ -5,13 +5,13 @@ use std::process::Command;
 
 use fsdyno_results::{RunRecord, Study};
 use launcher::{command, program, ran};
-use testkit::{Place, RunResult, Running, has, is_root, text};
+use testkit::{RunResult, Running, TestDirectory, has, is_root, text};
 
 use crate::launcher;
 
 /// The record of a run.
 #[track_caller]
-pub(crate) fn record(place: &Place) -> RunRecord {
+pub(crate) fn record(place: &TestDirectory) -> RunRecord {
     RunRecord::from_json(&place.read("run.json")).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -24,7 +24,7 @@ fn a_program_without_mpi_refuses_to_be_several() {
     if !has("mpirun") {
         return;
     }
-    let place = Place::new();
+    let place = TestDirectory::new();
     let plain = testkit::program();
     // One with MPI shows the call of its launcher, whichever library that is of; one without refuses the option.
     let calls = Command::new(&plain).args(["--hosts", "a", "--dry-run", "--version"]).output().expect("it begins");
@@ -41,7 +41,7 @@ fn a_program_without_mpi_refuses_to_be_several() {
 
 #[test]
 fn one_document_has_the_sums_of_all_ranks() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --ioengine=null --size=64m --bs=4k --rw=read --output-format=json --record=run.json";
     let Some(ran) = ran(&place.path(""), 4, words) else { return };
     let ran = ran.good();
@@ -67,7 +67,7 @@ fn one_document_has_the_sums_of_all_ranks() {
 
 #[test]
 fn sixty_four_ranks_are_one_record() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --ioengine=null --size=1m --bs=4k --rw=read --output-format=json --record=run.json";
     let Some(ran) = ran(&place.path(""), 64, words) else { return };
     ran.good();
@@ -78,7 +78,7 @@ fn sixty_four_ranks_are_one_record() {
 
 #[test]
 fn generated_names_carry_the_rank_and_written_ones_are_shared() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=own --rw=write --size=1m --bs=64k --record=run.json";
     let Some(own) = ran(&place.path(""), 3, words) else { return };
     own.good();
@@ -101,7 +101,7 @@ fn nodes_of(names: &[String], begin: &str, end: &str) -> Vec<String> {
 
 #[test]
 fn what_a_rank_writes_by_name_no_other_overwrites() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let job = "--name=a --bs=4k --size=1m --verify=crc32c";
     let logs = "--write_lat_log=L --write_bw_log=L --write_iops_log=L --write_hist_log=L --log_hist_msec=1000";
     let commands = "--exec_prerun=pwd --exec_postrun=pwd --mem=mmapshared:memory --record=run.json";
@@ -135,7 +135,7 @@ fn what_a_rank_writes_by_name_no_other_overwrites() {
 
 #[test]
 fn each_rank_dumps_what_it_read_of_a_damaged_file() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let job = "--name=a --filename=one --bs=4k --size=64k --verify=crc32c --verify_dump=1";
     let Some(wrote) = ran(&place.path(""), 2, &format!("{job} --rw=write --do_verify=0")[..]) else { return };
     wrote.good();
@@ -149,7 +149,7 @@ fn each_rank_dumps_what_it_read_of_a_damaged_file() {
 
 #[test]
 fn a_shared_file_is_laid_out_by_all_ranks() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --filename=one --rw=read --size=13000k --bs=64k --buffer_pattern=0x51ab --record=run.json";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     ran.good();
@@ -163,7 +163,7 @@ fn a_shared_file_is_laid_out_by_all_ranks() {
 
 #[test]
 fn a_shared_name_on_disks_of_their_own_is_laid_out_by_each_rank() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --filename=data/one --rw=read --size=4m --bs=64k --record=run.json";
     let Some(ran) = on_own_filesystems(&place, "tmpfs", [64, 64, 64], words) else { return };
     ran.good();
@@ -174,7 +174,7 @@ fn a_shared_name_on_disks_of_their_own_is_laid_out_by_each_rank() {
 
 #[test]
 fn with_shift_each_rank_reads_what_another_has_written() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--shift --name=a --rw=read --size=1m --bs=64k --record=run.json";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     ran.good();
@@ -188,7 +188,7 @@ fn with_shift_each_rank_reads_what_another_has_written() {
 
 #[test]
 fn stages_are_barriers() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words =
         "--ioengine=null --bs=4k --rw=read --record=run.json --name=a --size=16m --name=b --size=16m --stonewall";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
@@ -200,7 +200,7 @@ fn stages_are_barriers() {
 
 #[test]
 fn a_machine_is_counted_once() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --rw=write --size=4m --bs=64k --end_fsync=1 --record=run.json";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     ran.good();
@@ -219,7 +219,7 @@ fn a_machine_is_counted_once() {
 
 #[test]
 fn a_question_is_asked_from_all_ranks_and_leaves_nothing() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "measure . --quick --only=seq-read,read-latency --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     let study: Study = ran.good().study();
@@ -234,7 +234,7 @@ fn a_question_is_asked_from_all_ranks_and_leaves_nothing() {
 
 #[test]
 fn a_question_for_one_machine_is_refused() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some(ran) = ran(&place.path(""), 2, "check etcd .") else { return };
     assert_ne!(ran.status, Some(0));
     assert_eq!(ran.stderr.matches("`check` runs on one: published requirements").count(), 1, "{}", ran.stderr);
@@ -242,7 +242,12 @@ fn a_question_for_one_machine_is_refused() {
 
 /// Runs each rank with its own filesystem on `data`, with its size in MiB; 0: none. Needs root.
 #[track_caller]
-pub(crate) fn on_own_filesystems(place: &Place, fstype: &str, mebibytes: [u32; 3], words: &str) -> Option<RunResult> {
+pub(crate) fn on_own_filesystems(
+    place: &TestDirectory,
+    fstype: &str,
+    mebibytes: [u32; 3],
+    words: &str,
+) -> Option<RunResult> {
     let program = program()?;
     if !is_root("a mount for each rank") {
         return None;
@@ -261,7 +266,7 @@ pub(crate) fn on_own_filesystems(place: &Place, fstype: &str, mebibytes: [u32; 3
 
 #[test]
 fn another_filesystem_at_one_rank_is_named_before_the_first_byte() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --rw=write --size=1m --bs=64k --directory=data --record=run.json";
     let Some(ran) = on_own_filesystems(&place, "ramfs", [0, 8, 0], words) else { return };
     assert_ne!(ran.status, Some(0));
@@ -272,7 +277,7 @@ fn another_filesystem_at_one_rank_is_named_before_the_first_byte() {
 
 #[test]
 fn scale_asks_more_ranks_at_each_step() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "scale . --nodes 1,3 --size=16m --bs=64k --runtime=1 --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     let study: Study = ran.good().study();
@@ -291,7 +296,7 @@ fn scale_asks_more_ranks_at_each_step() {
 
 /// The offsets of each rank's requests on a file that all share, by fio's log.
 fn offsets(words: &str) -> Option<Vec<String>> {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let job = "--name=a --filename=shared --size=1m --bs=4k --rw=randread --write_lat_log=L --log_offset=1";
     ran(&place.path(""), 2, &format!("{job} {words}")[..])?.good();
     let logs = place.names("").into_iter().filter(|name| name.starts_with("L_lat.1.log."));
@@ -309,7 +314,7 @@ fn ranks_read_a_shared_file_in_fios_order_or_each_in_its_own() {
 
 #[test]
 fn scale_lets_all_ranks_read_one_file() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "scale . --shared --rw=randread --nodes 1,2 --size=16m --bs=64k --runtime=1 --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 2, words) else { return };
     let study: Study = ran.good().study();
@@ -321,7 +326,7 @@ fn scale_lets_all_ranks_read_one_file() {
 
 #[test]
 fn scale_names_the_launcher_when_there_are_too_few() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some(ran) = ran(&place.path(""), 2, "scale . --nodes 1,4") else { return };
     assert_ne!(ran.status, Some(0));
     assert!(ran.stderr.contains("4 nodes are needed, and this run has 2 nodes"), "{}", ran.stderr);
@@ -330,7 +335,7 @@ fn scale_names_the_launcher_when_there_are_too_few() {
 #[test]
 fn a_launcher_that_the_library_does_not_know_is_named_and_nothing_runs() {
     let Some(program) = program() else { return };
-    let place = Place::new();
+    let place = TestDirectory::new();
     let (variables, named) = match launcher::with_mpich() {
         Some(_) => (["OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"], "this program's MPI (MPICH)"),
         None => (["SLURM_STEP_NUM_TASKS", "SLURM_PROCID"], "this program's MPI (Open MPI)"),

@@ -1,13 +1,13 @@
 //! Tests questions to all ranks: small files and comparisons.
 
 use fsdyno_results::{ActiveWindow, Latency, Node, Row, RunRecord, Study};
-use testkit::{Place, wait_until};
+use testkit::{TestDirectory, wait_until};
 
 use crate::launcher::{agent_and_worker, command, launcher, program, ran, runs, signal};
 use crate::one_record::on_own_filesystems;
 
 /// What a question has left in a directory.
-pub(crate) fn left(place: &Place) -> Vec<String> {
+pub(crate) fn left(place: &TestDirectory) -> Vec<String> {
     place.names("").into_iter().filter(|name| name.starts_with("fsdyno-work")).collect()
 }
 
@@ -39,7 +39,7 @@ fn places(row: &Row) -> Vec<String> {
 
 #[test]
 fn small_files_of_all_ranks_add_up_phase_after_phase() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "smallfiles . --files-per-dir=50 --depth=1 --branch=4 --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     let study: Study = ran.good().study();
@@ -77,7 +77,7 @@ fn small_files_of_all_ranks_add_up_phase_after_phase() {
 
 #[test]
 fn with_shift_small_files_are_read_by_another_rank() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--shift smallfiles . --files=50 --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     let study: Study = ran.good().study();
@@ -90,7 +90,7 @@ fn with_shift_small_files_are_read_by_another_rank() {
 
 #[test]
 fn ranks_may_share_a_directory_of_small_files() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--shift smallfiles . --files=50 --shared --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     let study: Study = ran.good().study();
@@ -106,7 +106,7 @@ fn ranks_may_share_a_directory_of_small_files() {
 
 #[test]
 fn places_are_compared_from_all_ranks() {
-    let place = Place::with(&["one", "two"]);
+    let place = TestDirectory::with(&["one", "two"]);
     let words = "compare a=one b=two --rounds=2 --runtime=1 --size=1m --only=write,randread --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 2, words) else { return };
     let study: Study = ran.good().study();
@@ -125,7 +125,7 @@ fn places_are_compared_from_all_ranks() {
 
 /// Starts a long small-files question on three ranks, and waits until each rank has some files.
 #[track_caller]
-fn begun(place: &Place) -> Option<(testkit::Running, Vec<u32>)> {
+fn begun(place: &TestDirectory) -> Option<(testkit::Running, Vec<u32>)> {
     let words = "smallfiles . --files=100000 --store=kept";
     let running = testkit::Running::start(&mut command(&place.path(""), 3, program()?, words));
     let workers = (0..3).map(|rank| agent_and_worker(running.id(), rank).1).collect();
@@ -138,7 +138,7 @@ fn begun(place: &Place) -> Option<(testkit::Running, Vec<u32>)> {
 
 #[test]
 fn small_files_leave_nothing_after_a_signal() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some((running, workers)) = begun(&place) else { return };
     signal(running.id(), "INT");
     let ran = running.finish();
@@ -150,7 +150,7 @@ fn small_files_leave_nothing_after_a_signal() {
 
 #[test]
 fn small_files_of_a_rank_that_is_killed_are_removed_by_the_others() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some((running, workers)) = begun(&place) else { return };
     signal(workers[1], "KILL");
     testkit::pause(500);
@@ -168,7 +168,7 @@ fn small_files_of_a_rank_that_is_killed_are_removed_by_the_others() {
 
 #[test]
 fn small_files_of_the_others_go_when_the_first_rank_is_lost() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let Some((running, workers)) = begun(&place) else { return };
     signal(workers[0], "KILL");
     let ran = running.finish();
@@ -182,7 +182,7 @@ fn small_files_of_the_others_go_when_the_first_rank_is_lost() {
 /// The rank cannot open the question's directory, which is on the storage of the others.
 #[test]
 fn a_rank_with_another_mount_is_named_in_the_answer() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "measure data --quick --only=seq-write --size=4m --no-store --json";
     let Some(ran) = on_own_filesystems(&place, "tmpfs", [0, 8, 0], words) else { return };
     assert_ne!(ran.status, Some(0));
@@ -200,7 +200,7 @@ fn a_rank_with_another_mount_is_named_in_the_answer() {
 /// Every form of the answer says which rank failed, and why; its phase is invalid.
 #[test]
 fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let asked = |words: &str| {
         // The second rank's files can hold no byte.
         let script = format!(
@@ -236,7 +236,7 @@ pub(crate) fn of_each_rank(row: &Row) -> Vec<u64> {
 
 #[test]
 fn ranks_use_one_file_in_segments() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--shift scale . --nodes=1,3 --shared --rw=write,read --bs=47008 --block=94016 --size=2m --runtime=1 \
                  --wear-out --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };

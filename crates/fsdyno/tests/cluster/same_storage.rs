@@ -3,14 +3,14 @@
 use std::process::Command;
 
 use fsdyno_results::{RunRecord, Study};
-use testkit::{Place, RunResult, Running, is_root, word};
+use testkit::{RunResult, Running, TestDirectory, is_root, word};
 
 use crate::launcher::{launcher, program};
 use crate::one_record::record;
 
 /// Runs two ranks in mounts of their own; `other` is done for rank 1 alone.
 #[track_caller]
-fn ran(place: &Place, other: &str, words: &str) -> Option<RunResult> {
+fn ran(place: &TestDirectory, other: &str, words: &str) -> Option<RunResult> {
     let program = program()?;
     if !is_root("a mount for each rank") {
         return None;
@@ -38,7 +38,7 @@ const OVERLAY: &str = "mount -t tmpfs none other; mkdir other/u other/w; \
 
 #[test]
 fn one_directory_by_two_mounts_is_one_storage() {
-    let place = Place::with(&["data", "other"]);
+    let place = TestDirectory::with(&["data", "other"]);
     let Some(ran) = ran(&place, "mount --bind data data", LINE) else { return };
     ran.good();
     let record = record(&place);
@@ -52,7 +52,7 @@ fn one_directory_by_two_mounts_is_one_storage() {
 
 #[test]
 fn another_directory_is_refused_with_rank_host_and_mount() {
-    let place = Place::with(&["data", "other"]);
+    let place = TestDirectory::with(&["data", "other"]);
     let Some(refused) = ran(&place, "mount --bind other data", LINE) else { return };
     assert_ne!(refused.status, Some(0));
     let error = record(&place).jobs[0].error.clone().expect("it did not run").text;
@@ -74,7 +74,7 @@ fn another_directory_is_refused_with_rank_host_and_mount() {
 
 #[test]
 fn a_layer_that_shows_the_storage_and_writes_elsewhere_is_refused() {
-    let place = Place::with(&["data", "other"]);
+    let place = TestDirectory::with(&["data", "other"]);
     let Some(refused) = ran(&place, OVERLAY, LINE) else { return };
     assert_ne!(refused.status, Some(0));
     assert!(refused.stderr.contains("the ranks are not on the same filesystem: "), "{}", refused.stderr);
@@ -89,7 +89,7 @@ fn a_layer_that_shows_the_storage_and_writes_elsewhere_is_refused() {
 
 #[test]
 fn machines_may_have_disks_of_their_own() {
-    let place = Place::with(&["data", "other"]);
+    let place = TestDirectory::with(&["data", "other"]);
     let Some(ran) = ran(&place, "hostname other; mount --bind other data", LINE) else { return };
     ran.good();
     let record = record(&place);
@@ -101,7 +101,7 @@ fn machines_may_have_disks_of_their_own() {
 
 #[test]
 fn a_run_that_only_reads_makes_no_file_and_compares_what_it_reads() {
-    let place = Place::with(&["data", "other"]);
+    let place = TestDirectory::with(&["data", "other"]);
     place.write("data/file", vec![7; 1 << 20]);
     let words = "--name=a --rw=read --filename=data/file --readonly --record=run.json";
     let Some(ran) = ran(&place, "chmod 555 data", words) else { return };

@@ -4,12 +4,12 @@ use std::process::Command;
 
 use fsdyno_results::Study;
 use testkit::stack::{inside_beside_others, place, show};
-use testkit::{ObjectServer, Place, RunResult, Running, ServerBehaviour, wait_until};
+use testkit::{ObjectServer, RunResult, Running, ServerBehaviour, TestDirectory, wait_until};
 
 use crate::launcher::{agent_and_worker, command, program, runs, signal};
 use crate::questions::run;
 
-fn asking(here: &Place, server: &ObjectServer, ranks: u32, words: &str) -> Option<Command> {
+fn asking(here: &TestDirectory, server: &ObjectServer, ranks: u32, words: &str) -> Option<Command> {
     let mut command = command(&here.path(""), ranks, program()?, words);
     command.env("AWS_ENDPOINT_URL", format!("http://{}", server.host())).env_remove("AWS_ENDPOINT_URL_S3");
     command.envs([("AWS_ACCESS_KEY_ID", "AKID"), ("AWS_SECRET_ACCESS_KEY", "secret"), ("AWS_REGION", "lab-1")]);
@@ -17,7 +17,7 @@ fn asking(here: &Place, server: &ObjectServer, ranks: u32, words: &str) -> Optio
     Some(command)
 }
 
-fn ask(here: &Place, server: &ObjectServer, ranks: u32, words: &str) -> Option<RunResult> {
+fn ask(here: &TestDirectory, server: &ObjectServer, ranks: u32, words: &str) -> Option<RunResult> {
     Some(Running::start(&mut asking(here, server, ranks, words)?).finish())
 }
 
@@ -40,7 +40,7 @@ fn both_do_their_part(study: &Study) {
 
 #[test]
 fn ranks_have_objects_of_their_own_and_one_budget() {
-    let (server, here) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, here) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     server.keep("/bucket/pre/theirs", b"precious");
     let Some(ran) = ask(&here, &server, 2, &format!("{SCALE} --nodes 1,2 --requests get,put --json")) else { return };
     both_do_their_part(&ran.good().study());
@@ -62,7 +62,7 @@ fn ranks_have_objects_of_their_own_and_one_budget() {
 
 #[test]
 fn questions_of_one_node_are_refused_and_nothing_is_written() {
-    let (server, here) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, here) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     for words in ["measure s3://bucket", "sweep s3://bucket", "curve s3://bucket", "compare a=s3://bucket b=s3://other"]
     {
         let Some(ran) = ask(&here, &server, 2, &format!("{words} --no-store")) else { return };
@@ -78,7 +78,7 @@ fn questions_of_one_node_are_refused_and_nothing_is_written() {
 /// The first rank is killed while both write: what either has left is cleaned by its marker.
 #[test]
 fn what_killed_ranks_leave_is_cleaned() {
-    let (server, here) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, here) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     server.keep("/bucket/pre/theirs", b"precious");
     let words = format!("{} --nodes 2 --requests put", SCALE.replace("--runtime 1", "--runtime 60"));
     let Some(mut started) = asking(&here, &server, 2, &words) else { return };
@@ -102,7 +102,7 @@ fn ranks_measure_a_real_server() {
         return;
     }
     inside_beside_others("stores::ranks_measure_a_real_server", "gateway", || {
-        let here = Place::new();
+        let here = TestDirectory::new();
         let program = program().expect("it was built before the stack stood");
         let words = SCALE.replace("bucket", "bench");
         let mut command =

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use testkit::{Place, has, names, text, workspace};
+use testkit::{TestDirectory, has, names, text, workspace};
 
 use crate::run;
 
@@ -41,7 +41,7 @@ fn manifests_keep_the_schemas_of_kubernetes() {
         run(Command::new(&tool).arg("--strict").arg(file)).good();
     }
     // The check itself finds errors.
-    let place = Place::new();
+    let place = TestDirectory::new();
     let good = std::fs::read_to_string(&all[0]).unwrap();
     place.write("bad.yaml", good.replace("restartPolicy", "restart"));
     assert_ne!(run(Command::new(&tool).arg("--strict").arg(place.path("bad.yaml"))).status, Some(0));
@@ -77,7 +77,7 @@ fn the_pods_of_an_mpijob_keep_the_schemas_and_its_command_can_be_read() {
     let [before, question] = words.split(|word| *word == "fsdyno").collect::<Vec<_>>()[..] else { panic!("{words:?}") };
     assert_eq!(before, ["-n", &replicas["Worker"]["replicas"].to_string()]);
     // This program has one node, and says how to start more: so it has understood the words.
-    let place = Place::with(&["volume"]);
+    let place = TestDirectory::with(&["volume"]);
     let here = question.iter().map(|word| if *word == "/volume" { place.word("volume") } else { (*word).to_owned() });
     let ran = place.run(&here.collect::<Vec<_>>());
     assert!(ran.status == Some(2) && ran.stderr.contains("4 nodes are needed"), "{ran:?}");
@@ -109,7 +109,7 @@ fn containers(document: &Value) -> Vec<Vec<String>> {
 /// Pods run with the restrictions that clusters require, and with words that the program accepts.
 #[test]
 fn pods_are_restricted_and_their_commands_run() {
-    let place = Place::with(&["data", "history", "volumes/standard", "volumes/fast"]);
+    let place = TestDirectory::with(&["data", "history", "volumes/standard", "volumes/fast"]);
     let mut ran = 0;
     // In this order: a baseline must be an existing run.
     let mut before: Vec<String> = Vec::new();
@@ -181,7 +181,7 @@ fn units_are_understood_and_hardened() {
     if !has("systemd-analyze") {
         return;
     }
-    let place = Place::new();
+    let place = TestDirectory::new();
     for unit in files("systemd", "") {
         let text = std::fs::read_to_string(&unit).unwrap();
         let text = text.replace("/usr/bin/fsdyno", &testkit::program());
@@ -197,7 +197,7 @@ fn units_are_understood_and_hardened() {
 }
 
 /// Runs what the unit runs for the instance `name`, with systemd's placeholders filled in.
-fn run_unit(place: &Place, name: &str) -> testkit::RunResult {
+fn run_unit(place: &TestDirectory, name: &str) -> testkit::RunResult {
     let unit = std::fs::read_to_string(workspace().join("deploy/systemd/fsdyno-check@.service")).unwrap();
     let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
     let line = line.replace("$FSDYNO_PROFILES", "gitlab-fio").replace("%f", &place.word(name));
@@ -213,7 +213,7 @@ fn a_unit_follows_no_link_that_the_user_of_prometheus_planted() {
     if !testkit::is_root("what root refuses") {
         return;
     }
-    let place = Place::with(&["data", "secret"]);
+    let place = TestDirectory::with(&["data", "secret"]);
     std::os::unix::fs::symlink(place.path("secret"), place.path("metrics")).unwrap();
     std::os::unix::fs::lchown(place.path("metrics"), Some(65534), Some(65534)).unwrap();
     let ran = run_unit(&place, "data");
@@ -244,7 +244,7 @@ fn scraped(port: u16) -> Option<String> {
 /// and its older figures are no longer served.
 #[test]
 fn two_units_beside_each_other_and_one_that_cannot_run() {
-    let place = Place::with(&["data", "more", "metrics"]);
+    let place = TestDirectory::with(&["data", "more", "metrics"]);
     for name in ["data", "more"] {
         let ran = run_unit(&place, name);
         // The verdict on this disk does not matter here.
@@ -341,7 +341,7 @@ fn alerts_go_off_for_what_they_say_and_for_nothing_else() {
     let Some(promtool) = unpacked("prometheus", "promtool") else { return };
     let rules = workspace().join("deploy/prometheus/fsdyno.rules.yaml");
     run(Command::new(&promtool).args(["check", "rules"]).arg(&rules)).good();
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("alerts.yaml", ALERTS.replace("RULES", rules.to_str().unwrap()));
     run(Command::new(&promtool).args(["test", "rules"]).arg(place.path("alerts.yaml"))).good();
 }
@@ -356,7 +356,7 @@ fn the_playbook_and_the_workflow_keep_their_schemas() {
     let Some(plays) = documents(&workspace().join("deploy/ansible/measure.yml")) else { return };
     let measure = &plays[0][0]["tasks"][1]["block"][1]["ansible.builtin.command"]["argv"];
     let words: Vec<&str> = measure.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
-    let place = Place::new();
+    let place = TestDirectory::new();
     let brief = ["--quick", "--size=8m", "--runtime=1", "--only=rand-read"];
     let ran = place.run(&[&["measure", &place.word("")], &words[3..], &brief].concat());
     assert!(ran.good().document()["summary"]["headline"].is_string());

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use testkit::{Place, RunResult, skip, workspace};
+use testkit::{RunResult, TestDirectory, skip, workspace};
 
 use crate::run;
 
@@ -29,7 +29,7 @@ fn foreign() -> Option<Foreign> {
 }
 
 impl Foreign {
-    fn fsdyno(&self, place: &Place, line: &str) -> RunResult {
+    fn fsdyno(&self, place: &TestDirectory, line: &str) -> RunResult {
         let mut command = Command::new(self.emulator);
         command.arg(&self.program).args(line.split_whitespace()).current_dir(place.path(""));
         run(command.env("HOME", place.path("")).env("XDG_DATA_HOME", place.path("home")))
@@ -43,7 +43,7 @@ fn reports_count_what_fio_counts() {
     if !testkit::has("fio") {
         return;
     }
-    let place = Place::new();
+    let place = TestDirectory::new();
     for line in [
         "--name=a --ioengine=psync --size=2m --bs=4k --rw=write",
         "--name=a --ioengine=psync --size=2m --bs=16k --rw=randread",
@@ -79,7 +79,7 @@ fn reports_count_what_fio_counts() {
 #[test]
 fn data_written_there_is_verified_here_and_the_other_way_round() {
     let Some(foreign) = foreign() else { return };
-    let place = Place::new();
+    let place = TestDirectory::new();
     for checksum in ["crc32c", "sha256", "xxhash", "md5"] {
         let line =
             format!("--name={checksum} --size=1m --bs=16k --verify={checksum} --randseed=7 --output-format=json");
@@ -98,7 +98,7 @@ fn data_written_there_is_verified_here_and_the_other_way_round() {
 #[test]
 fn a_question_is_answered() {
     let Some(foreign) = foreign() else { return };
-    let place = Place::with(&["data"]);
+    let place = TestDirectory::with(&["data"]);
     let ran =
         foreign.fsdyno(&place, "measure data --quick --size=8m --runtime=1 --only=rand-read --engine=psync --json");
     let document = ran.good().document();

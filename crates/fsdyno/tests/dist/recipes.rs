@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use testkit::{Place, workspace};
+use testkit::{TestDirectory, workspace};
 
 use crate::{have, release, run};
 
@@ -113,7 +113,7 @@ fn the_recipe_of_nix_is_read_and_names_an_archive_for_each_cpu() {
     if !have(&["nix-instantiate"]) {
         return;
     }
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("fsdyno.nix", filled("nix/fsdyno.nix.in"));
     let script = "{ system }: let made = import ./fsdyno.nix {
         lib.licenses = { mit = 1; asl20 = 2; };
@@ -134,7 +134,7 @@ fn the_recipe_of_homebrew_is_ruby_and_for_linux_alone() {
     let recipe = filled("homebrew/fsdyno.rb.in");
     assert!(recipe.contains("depends_on :linux") && !recipe.contains("macos"), "{recipe}");
     if have(&["ruby"]) {
-        let place = Place::new();
+        let place = TestDirectory::new();
         place.write("fsdyno.rb", &recipe);
         run(Command::new("ruby").arg("-c").arg(place.path("fsdyno.rb"))).good();
     }

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use testkit::{Place, names, workspace};
+use testkit::{TestDirectory, names, workspace};
 
 use crate::{have, run};
 
@@ -58,7 +58,7 @@ fn the_checksums_are_signed_by_the_key_that_the_workflow_is_given() {
     if !have(&["gpg"]) {
         return;
     }
-    let place = Place::with(&["maker", "runner", "reader", "target/dist"]);
+    let place = TestDirectory::with(&["maker", "runner", "reader", "target/dist"]);
     place.write("target/dist/SHA256SUMS", "00  file\n");
     let shell = |home: &str, key: &str, script: &str| {
         std::fs::set_permissions(place.path(home), std::fs::Permissions::from_mode(0o700)).unwrap();

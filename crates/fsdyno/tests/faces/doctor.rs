@@ -1,10 +1,10 @@
 //! Tests `fsdyno doctor` on this machine, whatever it is.
 
-use testkit::Place;
+use testkit::TestDirectory;
 
 #[test]
 fn the_page_has_its_parts() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = place.run("doctor");
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
     // A debug build has its own warning; but where tests run, runs are possible.
@@ -26,7 +26,7 @@ fn the_page_has_its_parts() {
 
 #[test]
 fn the_document_has_its_figures() {
-    let ran = Place::new().run("doctor --json");
+    let ran = TestDirectory::new().run("doctor --json");
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
     let document = ran.document();
     let floors = document["generator_floor"].as_array().expect("floors");
@@ -41,7 +41,7 @@ fn the_document_has_its_figures() {
 
 #[test]
 fn a_word_too_many_is_refused() {
-    let ran = Place::new().run("doctor please");
+    let ran = TestDirectory::new().run("doctor please");
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
     assert!(ran.stderr.contains("please"), "{}", ran.stderr);
 }

@@ -1,6 +1,6 @@
 //! Tests that JSON on stdout is valid whatever happens.
 
-use testkit::Place;
+use testkit::TestDirectory;
 
 /// Two jobs on the virtual device, one of which has an error in its fifth I/O.
 const ONE_FAILS: &str = "--ioengine=sim --sim_service=100us --size=400k --rw=randread --name=good \
@@ -8,7 +8,7 @@ const ONE_FAILS: &str = "--ioengine=sim --sim_service=100us --size=400k --rw=ran
 
 #[test]
 fn a_job_that_fails_leaves_the_results_of_the_others() {
-    let ran = Place::new().run(&format!("{ONE_FAILS} --output-format=json"));
+    let ran = TestDirectory::new().run(&format!("{ONE_FAILS} --output-format=json"));
     assert_eq!(ran.status, Some(1));
     let document = ran.document();
     let (good, bad) = (&document["jobs"][0], &document["jobs"][1]);
@@ -19,7 +19,7 @@ fn a_job_that_fails_leaves_the_results_of_the_others() {
 
 #[test]
 fn the_normal_report_has_both_too() {
-    let ran = Place::new().run(ONE_FAILS);
+    let ran = TestDirectory::new().run(ONE_FAILS);
     assert_eq!(ran.status, Some(1));
     assert!(ran.stdout.contains("good: (groupid=0, jobs=1): err= 0:"), "{}", ran.stdout);
     assert!(ran.stdout.contains("bad: (groupid=0, jobs=1): err= 5 ("), "{}", ran.stdout);
@@ -27,7 +27,7 @@ fn the_normal_report_has_both_too() {
 
 #[test]
 fn a_job_that_cannot_start_leaves_the_results_of_the_others() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran =
         place.run("--name=bad --filename=nosuch --rw=read --name=good --size=64k --rw=write --output-format=json");
     assert_eq!(ran.status, Some(1));
@@ -39,14 +39,14 @@ fn a_job_that_cannot_start_leaves_the_results_of_the_others() {
 
 #[test]
 fn every_job_fails() {
-    let ran = Place::new().run("--name=bad --filename=nosuch --rw=read --numjobs=3 --output-format=json");
+    let ran = TestDirectory::new().run("--name=bad --filename=nosuch --rw=read --numjobs=3 --output-format=json");
     assert_eq!(ran.status, Some(3));
     assert_eq!(ran.document()["jobs"].as_array().map(Vec::len), Some(3));
 }
 
 #[test]
 fn names_and_descriptions_that_need_escapes() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("jobs.fio", "[quote\"back\\slash]\ndescription=tab\there \"x\"\nioengine=null\nsize=4k\nrw=read\n");
     let ran = place.run("jobs.fio --output-format=json");
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
@@ -55,7 +55,7 @@ fn names_and_descriptions_that_need_escapes() {
 
 #[test]
 fn each_interval_gives_a_whole_document() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=600 --output-format=json";
     let mut running = place.start(&format!("{words} --status-interval=50ms"));
     running.wait_until("three documents", |running| running.stdout().matches("\n}\n").count() >= 3);
@@ -72,7 +72,7 @@ fn each_interval_gives_a_whole_document() {
 
 #[test]
 fn a_record_of_each_interval_is_saved() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=600 --record=run.json";
     let mut running = place.start(&format!("{words} --status-interval=50ms"));
     let saved = place.path("run.json");

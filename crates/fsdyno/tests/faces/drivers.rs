@@ -5,17 +5,17 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use testkit::{Place, RunResult, Running, python, text};
+use testkit::{RunResult, Running, TestDirectory, python, text};
 
 /// A directory with a link `bin/fio`, and a directory for data.
-fn place() -> Place {
-    let place = Place::with(&["bin", "data"]);
+fn place() -> TestDirectory {
+    let place = TestDirectory::with(&["bin", "data"]);
     std::os::unix::fs::symlink(testkit::program(), place.path("bin/fio")).expect("a link is made");
     place
 }
 
 /// A command that finds this program when it looks for fio.
-fn with_fio(place: &Place, program: &str, words: &[&str]) -> Command {
+fn with_fio(place: &TestDirectory, program: &str, words: &[&str]) -> Command {
     let mut command = place.program(program, words);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(place.path("bin")).chain(std::env::split_paths(&path));
@@ -23,7 +23,7 @@ fn with_fio(place: &Place, program: &str, words: &[&str]) -> Command {
     command
 }
 
-fn fio(place: &Place, words: &[&str]) -> RunResult {
+fn fio(place: &TestDirectory, words: &[&str]) -> RunResult {
     Running::start(&mut with_fio(place, "fio", words)).finish()
 }
 

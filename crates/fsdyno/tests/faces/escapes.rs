@@ -2,13 +2,13 @@
 
 use fsdyno_text::escape::is_hostile;
 
-use testkit::{Place, RunResult, Running};
+use testkit::{RunResult, Running, TestDirectory};
 
 /// Clears the screen, sets the title, and reverses the writing direction.
 const ORDERS: &str = "x\u{1b}[2J\u{1b}]0;title\u{7}\u{202e}";
 
 /// Runs with words of any bytes.
-fn run(place: &Place, words: &[&str]) -> RunResult {
+fn run(place: &TestDirectory, words: &[&str]) -> RunResult {
     Running::start(&mut place.command(words)).finish()
 }
 
@@ -21,7 +21,7 @@ fn assert_harmless(what: &str, text: &str, allowed: &[char]) {
 
 #[test]
 fn reports_of_a_job_whose_name_is_an_order() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let (name, description) = (format!("--name={ORDERS}\nREAD: forged"), format!("--description={ORDERS}"));
     for form in ["normal", "json", "json+", "terse"] {
         let format = format!("--output-format={form}");
@@ -45,7 +45,7 @@ fn reports_of_a_job_whose_name_is_an_order() {
 
 #[test]
 fn a_job_whose_name_is_a_formula() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = run(&place, &["--ioengine=null", "--size=64k", "--name==1+1", "--record=kept"]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     let csv = run(&place, &["report", "--as", "csv", "kept"]).stdout;
@@ -54,7 +54,7 @@ fn a_job_whose_name_is_a_formula() {
 
 #[test]
 fn errors_that_quote_an_order() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("odd.fio", format!("[{ORDERS}]\nrw={ORDERS}\n"));
     let missing = format!("{ORDERS}.fio");
     let option = format!("--{ORDERS}=1");
@@ -80,7 +80,7 @@ fn errors_that_quote_an_order() {
 
 #[test]
 fn a_directory_whose_name_is_an_order() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let path = place.path(ORDERS);
     std::fs::create_dir(&path).expect("any name will do");
     let path = path.to_str().expect("it is text");
@@ -103,7 +103,7 @@ fn names_of_any_bytes() {
     use std::os::unix::ffi::OsStringExt;
     use std::path::PathBuf;
 
-    let place = Place::new();
+    let place = TestDirectory::new();
     let name =
         |text: &str| OsString::from_vec(text.bytes().map(|byte| if byte == b'~' { 0xff } else { byte }).collect());
     let path = |text: &str| place.path("").join(PathBuf::from(name(text)));

@@ -1,7 +1,7 @@
 //! Tests where findings and notes appear on the fio face: `--findings` and FSDYNO_FINDINGS.
 
 use serde_json::Value;
-use testkit::{Place, RunResult, Running};
+use testkit::{RunResult, Running, TestDirectory};
 
 /// A depth that a synchronous engine does not have, sampled latencies, and an option without effect.
 const CAUTIONS: &str =
@@ -10,8 +10,8 @@ const CAUTIONS: &str =
 const PLAIN: &str = "--name=a --ioengine=null --size=4m --rw=randread";
 const BLOCK: &str = "\nFindings and notes (fsdyno):\n";
 
-fn run(words: &str) -> (Place, RunResult) {
-    let place = Place::new();
+fn run(words: &str) -> (TestDirectory, RunResult) {
+    let place = TestDirectory::new();
     let ran = place.run(&format!("fio {words}")).good();
     (place, ran)
 }
@@ -96,7 +96,7 @@ fn all_are_on_stderr_and_off_are_nowhere() {
 #[test]
 fn the_variable_is_the_default_of_the_option() {
     let under = |value: &str, words: &str| {
-        let place = Place::new();
+        let place = TestDirectory::new();
         Running::start(place.command(&format!("fio {CAUTIONS} {words}")).env("FSDYNO_FINDINGS", value)).finish()
     };
     assert!(under("all", "").stderr.contains("max-jobs has no effect"));
@@ -116,7 +116,7 @@ fn a_terminal_has_them_at_once() {
     if !testkit::has("script") {
         return;
     }
-    let place = Place::new();
+    let place = TestDirectory::new();
     let line = format!("{} fio {CAUTIONS} --output-format=json --output=report", testkit::program());
     let ran = Running::start(&mut place.program("script", &["-qec", &line, "/dev/null"])).finish();
     assert!(ran.stdout.contains("max-jobs has no effect") && ran.stdout.contains("was timed"), "{}", ran.stdout);

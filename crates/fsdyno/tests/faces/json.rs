@@ -1,11 +1,11 @@
 //! Tests that each command with an answer also has one for programs.
 
 use serde_json::Value;
-use testkit::{Place, Running};
+use testkit::{Running, TestDirectory};
 
 #[test]
 fn conditions_are_tests_of_a_ci_system() {
-    let place = Place::with(&["store"]);
+    let place = TestDirectory::with(&["store"]);
     let saved = saved();
     let later = std::fs::read_to_string(&saved).expect("a saved run").replacen("1795353235698", "1795353295698", 1);
     place.write("later.json", &later);
@@ -24,7 +24,7 @@ fn conditions_are_tests_of_a_ci_system() {
 
 #[test]
 fn verdicts_are_tests_of_a_ci_system() {
-    let place = Place::with(&["data"]);
+    let place = TestDirectory::with(&["data"]);
     let check = "check gitlab-nfs-gate data --no-store";
     let ran = place.run(&format!("{check} --junit=ci.xml"));
     assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
@@ -38,7 +38,7 @@ fn verdicts_are_tests_of_a_ci_system() {
 
 #[test]
 fn job_start_is_told_by_the_clock_that_was_asked_for() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let job = "--name=a --ioengine=null --size=4k --output-format=json";
     let start = |words: &str| {
         let document = place.run(&format!("{job} {words}")).good().document();
@@ -58,7 +58,7 @@ fn job_start_is_told_by_the_clock_that_was_asked_for() {
 /// count the same requests.
 #[test]
 fn latencies_are_split_by_priority() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let job = "--name=a --ioengine=libaio --iodepth=8 --rw=randrw --size=1m --bssplit=4k/50:8k/50 --output-format=json";
     let words = "--cmdprio_bssplit=8k/100/2/7,8k/100 --prioclass=2 --prio=4 --log_prio=1 --write_lat_log=a";
     let document = place.run(&format!("{job} {words}")).good().document();
@@ -84,7 +84,7 @@ fn latencies_are_split_by_priority() {
 
 #[test]
 fn a_program_ends_with_its_job_and_a_job_with_its_program() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let job = "--name=a --ioengine=exec --output-format=json";
     place.write("waits.sh", "trap 'echo asked; exit 0' TERM\nwhile :; do sleep 0.01; done\n");
     place.run(&format!("{job} --program=sh --arguments=waits.sh --runtime=1")).good();
@@ -100,7 +100,7 @@ fn a_program_ends_with_its_job_and_a_job_with_its_program() {
 
 #[test]
 fn computing_ends_with_the_last_job_that_does_io() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let computes = "--name=a --ioengine=cpuio --cpuload=50 --cpuchunks=1000 --exit_on_io_done=1";
     let reads = "--name=b --ioengine=null --size=64k --rate=128k";
     let document = place.run(&format!("{computes} {reads} --output-format=json")).good().document();
@@ -119,8 +119,8 @@ fn saved() -> String {
 }
 
 /// A place with two saved studies of two rounds, the first named `good`.
-fn with_studies() -> Place {
-    let place = Place::with(&["store", "data"]);
+fn with_studies() -> TestDirectory {
+    let place = TestDirectory::with(&["store", "data"]);
     for _ in 0..2 {
         let words = "measure data --size=16m --runtime=1 --only=read-latency --runs=2 --store store -q";
         place.run(words).good();
@@ -159,7 +159,7 @@ const ANSWERS: &[(&str, &str)] = &[
 /// A schema's objections to documents. `None`: nothing here validates schemas, which is printed.
 fn against(schema: &str, documents: &[Value]) -> Option<Vec<String>> {
     let check = testkit::python("check-jsonschema")?;
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("schema", &place.run(&["schema", schema]).good().stdout);
     let mut command = place.program(testkit::word(&check), "--output-format=json --schemafile=schema");
     for (number, document) in documents.iter().enumerate() {
@@ -206,7 +206,7 @@ fn each_answer_is_one_document_with_its_summary_first() {
 
 #[test]
 fn what_is_refused_is_a_document_too() {
-    let place = Place::with(&["store"]);
+    let place = TestDirectory::with(&["store"]);
     for (words, what) in [
         ("measure missing", "missing does not exist"),
         ("measure . --nonsense", "measure has no option `--nonsense`"),
@@ -237,7 +237,7 @@ fn what_is_refused_is_a_document_too() {
 
 #[test]
 fn saved_documents_keep_to_their_schemas() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     // An older record is printed in the current format.
     let study = place.run(&["show", &saved(), "--json"]).good().document();
     let Some(errors) = against("study", &[study]) else { return };
@@ -297,7 +297,7 @@ fn the_page_of_a_ci_run_gets_the_answer() {
 #[test]
 fn the_options_of_a_group_are_those_that_its_jobs_share() {
     let group = |ours: &str, others: &str| {
-        let place = Place::new();
+        let place = TestDirectory::new();
         let head = "[global]\nioengine=null\nsize=64k\ngroup_reporting\n";
         place.write("jobs.fio", format!("{head}[writes]\n{ours}\n[reads]\n{others}\n"));
         let document = place.run("--output-format=json jobs.fio").good().document();

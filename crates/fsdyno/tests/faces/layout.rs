@@ -1,13 +1,13 @@
 //! Tests the layout: its messages, and what is left when it is interrupted.
 
-use testkit::Place;
+use testkit::TestDirectory;
 
 /// A layout that takes longer than anybody waits, and reserves nothing.
 const LONG: &str = "--name=a --size=200g --fallocate=none --rw=read --findings=all";
 
 #[test]
 fn a_long_layout_is_foretold_and_leaves_nothing_when_it_is_interrupted() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running = place.start(LONG);
     running.wait_for("a: Laying out IO file (1 file / 204800MiB)\n");
     running.wait_until("a forecast", |running| running.stderr().contains("note: laying out 204800 MiB will take"));
@@ -21,7 +21,7 @@ fn a_long_layout_is_foretold_and_leaves_nothing_when_it_is_interrupted() {
 
 #[test]
 fn a_document_of_an_interrupted_layout_is_whole() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running = place.start(&format!("{LONG} --output-format=json"));
     running.wait_until("a forecast", |running| running.stderr().contains("note: laying out"));
     running.signal("TERM");
@@ -34,7 +34,7 @@ fn a_document_of_an_interrupted_layout_is_whole() {
 
 #[test]
 fn a_layout_shows_its_progress() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running = place.start(&format!("{LONG} --eta=always"));
     running.wait_for("Layout: ");
     running.signal("INT");
@@ -46,7 +46,7 @@ fn a_layout_shows_its_progress() {
 
 #[test]
 fn files_that_were_complete_stay_when_a_later_layout_is_interrupted() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("notes.txt", "precious");
     let mut running =
         place.start("--name=first --size=1m --rw=read --name=second --size=200g --fallocate=none --rw=read");
@@ -59,7 +59,7 @@ fn files_that_were_complete_stay_when_a_later_layout_is_interrupted() {
 
 #[test]
 fn a_file_that_serves_is_read_as_it_is() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("data", "x".repeat(65536));
     let ran = place.run("--name=a --filename=data --size=64k --rw=read");
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);

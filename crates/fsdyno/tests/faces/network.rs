@@ -3,7 +3,7 @@
 use std::net::{TcpListener, UdpSocket};
 use std::process::{Command, Stdio};
 
-use testkit::{Place, has, skip};
+use testkit::{TestDirectory, has, skip};
 
 const BYTES: u64 = 64 << 10;
 
@@ -27,7 +27,7 @@ fn sender(words: &str, port: &str) -> String {
 
 #[test]
 fn what_one_job_sends_the_other_receives() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let here = "--hostname=127.0.0.1";
     let sockets = "--protocol=unix --hostname=socket";
     for (receives, sends, answered) in [
@@ -62,7 +62,7 @@ fn what_one_job_sends_the_other_receives() {
 
 #[test]
 fn a_receiver_ends_with_its_sender_and_a_sender_without_receiver_fails() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let port = format!("--port={}", port());
     let long = receiver("--listen", &port).replace("--size=64k", "--size=1m");
     let short = sender("--hostname=127.0.0.1", &port);
@@ -97,7 +97,7 @@ fn receivers_understand_the_senders_of_fio() {
         return skip("there is no fio");
     }
     for (protocol, listens) in [("tcp", "--listen"), ("udp", "")] {
-        let place = Place::new();
+        let place = TestDirectory::new();
         let port = format!("--port={}", port());
         let words = receiver(&format!("--protocol={protocol} {listens}"), &port).replace("--size=64k", "--size=1m");
         let mut ours = place.start(&words);
@@ -116,7 +116,7 @@ fn receivers_of_fio_understand_the_senders() {
         return skip("there is no fio");
     }
     for (protocol, listens) in [("tcp", "--listen"), ("udp", "")] {
-        let place = Place::new();
+        let place = TestDirectory::new();
         let port = port();
         let words = receiver(&format!("--protocol={protocol} {listens}"), &format!("--port={port}"));
         let words = format!("{words} --output=report --output-format=json");
@@ -141,7 +141,7 @@ fn receivers_of_fio_understand_the_senders() {
 /// A file with the name of a receiver's socket belongs to somebody: it is kept.
 #[test]
 fn a_file_in_the_place_of_a_socket_stays() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("mine", "precious");
     let refused = place.run("--name=a --ioengine=net --protocol=unix --hostname=mine --rw=read --size=4k");
     assert_eq!(refused.status, Some(1), "{refused:?}");

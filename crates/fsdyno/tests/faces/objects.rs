@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use testkit::{ObjectServer, Place, RunResult, Running, ServerBehaviour, skip};
+use testkit::{ObjectServer, RunResult, Running, ServerBehaviour, TestDirectory, skip};
 
 const SECRET: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
 
@@ -12,7 +12,7 @@ fn line(server: &ObjectServer, words: &str) -> String {
 }
 
 fn run(server: &ObjectServer, words: &str) -> RunResult {
-    Place::new().run(&line(server, words))
+    TestDirectory::new().run(&line(server, words))
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn errors_are_counted_where_the_job_goes_on() {
 #[test]
 fn secrets_stay_out_of_everything_that_is_shown() {
     let server = ObjectServer::start(ServerBehaviour::Honest);
-    let place = Place::new();
+    let place = TestDirectory::new();
     let secrets = format!(
         "--http_mode=s3 --http_s3_keyid=AKID --http_s3_key={SECRET} --http_s3_security_token={SECRET} \
          --http_pass={SECRET} --http_swift_auth_token={SECRET} --http_s3_sse_customer_key={SECRET}"
@@ -168,7 +168,7 @@ fn secrets_stay_out_of_everything_that_is_shown() {
 #[test]
 fn the_record_has_what_came_of_the_requests() {
     let server = ObjectServer::start(ServerBehaviour::ClosesBehindAnswers);
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.run(&line(&server, "--rw=write --record=r.json")).good();
     let record: serde_json::Value = serde_json::from_str(&place.read("r.json")).expect("a record");
     let object = &record["jobs"][0]["object"];
@@ -185,7 +185,7 @@ fn certificates_are_checked_unless_the_job_says_no() {
     if !has_openssl() {
         return skip("there is no openssl");
     }
-    let place = Place::new();
+    let place = TestDirectory::new();
     let made = testkit::shell(&format!(
         "cd {} && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 2 -subj /CN=localhost \
          -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE 2>&1",
@@ -219,7 +219,7 @@ fn what_a_job_must_say_is_asked_for() {
         ("--size=4k --rw=read --filename=/b/k --http_host=a/b", "is no HOST or HOST:PORT"),
         ("--size=4k --rw=read --filename=/b/k --http_host=127.0.0.1:1", "is a server at 127.0.0.1:1?"),
     ] {
-        let ran = Place::new().run(&format!("--name=o --ioengine=http --http_host={host} {words}"));
+        let ran = TestDirectory::new().run(&format!("--name=o --ioengine=http --http_host={host} {words}"));
         assert!(ran.status == Some(1) && ran.stderr.contains(says), "{words}: {ran:?}");
     }
 }

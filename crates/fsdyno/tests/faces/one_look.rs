@@ -3,10 +3,10 @@
 
 use std::process::Command;
 
-use testkit::Place;
+use testkit::TestDirectory;
 
 /// How often each of these files is opened while the words run; the error says why strace is not available.
-fn opened(place: &Place, words: &[&str], files: [&str; 2]) -> Result<[usize; 2], String> {
+fn opened(place: &TestDirectory, words: &[&str], files: [&str; 2]) -> Result<[usize; 2], String> {
     let trace = place.path("trace");
     let traced = Command::new("strace")
         .args(["-f", "-e", "trace=openat", "-o"])
@@ -27,7 +27,7 @@ fn opened(place: &Place, words: &[&str], files: [&str; 2]) -> Result<[usize; 2],
 
 #[test]
 fn mounts_and_control_groups_are_read_once_per_run() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let files = ["/proc/self/mountinfo", "/proc/self/cgroup"];
     let many = ["--name=a", "--rw=randrw", "--size=1m", "--bs=64k", "--nrfiles=4", "--numjobs=8", "--directory=."];
     let inspected = ["inspect", "."];

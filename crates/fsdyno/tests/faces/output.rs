@@ -5,20 +5,20 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::program::results;
-use testkit::{Place, RunResult, Running};
+use testkit::{RunResult, Running, TestDirectory};
 
 const JOB: &str = "--name=a --ioengine=null --size=64k --rw=read";
 
 /// Runs `words` with a full disk as stdout.
 fn on_a_full_disk(words: &str) -> RunResult {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let full = File::options().write(true).open("/dev/full").expect("/dev/full is there");
     Running::start_with_stdout(&mut place.command(words), full).finish()
 }
 
 #[test]
 fn several_formats_come_in_the_order_of_fio() {
-    let ran = Place::new().run(&format!("{JOB} --output-format=normal,json,terse"));
+    let ran = TestDirectory::new().run(&format!("{JOB} --output-format=normal,json,terse"));
     assert_eq!(ran.status, Some(0));
     let terse = ran.stdout.find("\n3;fio-3.42").expect("a terse line");
     let json = ran.stdout.find("\n{\n").expect("a document");
@@ -29,7 +29,7 @@ fn several_formats_come_in_the_order_of_fio() {
 
 #[test]
 fn a_file_takes_what_stdout_would() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = place.run(&format!("{JOB} --output=report.txt"));
     assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
     let report = place.read("report.txt");
@@ -39,7 +39,7 @@ fn a_file_takes_what_stdout_would() {
 
 #[test]
 fn errors_go_to_stderr_and_to_the_file() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = place.run(&format!("{JOB} --name=bad --filename=nosuch --ioengine=psync --size=0 --output=report.txt"));
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
     let report = place.read("report.txt");
@@ -50,7 +50,7 @@ fn errors_go_to_stderr_and_to_the_file() {
 
 #[test]
 fn a_document_in_a_file_is_not_mixed_with_errors() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = place.run(&format!(
         "{JOB} --name=bad --filename=nosuch --ioengine=psync --size=0 --output=report.json --output-format=json"
     ));
@@ -62,7 +62,7 @@ fn a_document_in_a_file_is_not_mixed_with_errors() {
 
 #[test]
 fn a_file_that_cannot_be_opened_is_told_before_the_run() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = place.run("--name=a --size=64k --rw=write --output=no/such/place");
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
     assert!(ran.stderr.contains("output file open error: No such file or directory"), "{}", ran.stderr);
@@ -72,7 +72,7 @@ fn a_file_that_cannot_be_opened_is_told_before_the_run() {
 
 #[test]
 fn a_full_disk_under_the_report_is_told() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let record = place.path("run.json");
     let words = format!("{JOB} --record={}", record.display());
     for words in
@@ -89,14 +89,14 @@ fn a_full_disk_under_the_report_is_told() {
 
 #[test]
 fn a_full_disk_under_the_output_file_is_told() {
-    let ran = Place::new().run(&format!("{JOB} --output=/dev/full"));
+    let ran = TestDirectory::new().run(&format!("{JOB} --output=/dev/full"));
     assert_eq!(ran.status, Some(1));
     assert!(ran.stderr.contains("No space left on device"), "{}", ran.stderr);
 }
 
 #[test]
 fn the_record_survives_a_report_that_gets_lost() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let full = File::options().write(true).open("/dev/full").expect("/dev/full is there");
     let words = format!("{JOB} --record=run.json --output-format=json");
     assert_eq!(Running::start_with_stdout(&mut place.command(&words), full).finish().status, Some(1));
@@ -105,7 +105,7 @@ fn the_record_survives_a_report_that_gets_lost() {
 
 #[test]
 fn a_reader_that_goes_away_ends_the_run() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = format!("{JOB} --time_based --runtime=600 --status-interval=100ms");
     let mut child =
         place.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
@@ -120,7 +120,7 @@ fn a_reader_that_goes_away_ends_the_run() {
 
 #[test]
 fn a_reader_of_the_help_may_go_away() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut child = place.command("--cmdhelp=all").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
@@ -131,7 +131,7 @@ fn a_reader_of_the_help_may_go_away() {
 #[test]
 fn without_a_stdout_the_report_does_not_get_into_a_data_file() {
     // The first opened file could get the number of the closed stream.
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --filename=data --size=64k --rw=write --zero_buffers=1";
     let mut command = place.program("sh", "");
     command.arg("-c").arg("exec \"$@\" >&-").arg("sh").arg(testkit::program()).args(words.split_whitespace());

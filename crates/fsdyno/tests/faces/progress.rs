@@ -1,12 +1,12 @@
 //! Tests the progress line: where and when it is shown.
 
-use testkit::Place;
+use testkit::TestDirectory;
 
 const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --time_based --runtime=600";
 
 #[test]
 fn it_overwrites_itself() {
-    let mut running = Place::new().start(&format!("{ENDLESS} --eta=always --eta-interval=250ms"));
+    let mut running = TestDirectory::new().start(&format!("{ENDLESS} --eta=always --eta-interval=250ms"));
     running.wait_for("Jobs: 1 (f=1)\rJobs: 1 (f=1)");
     // Rates and the remaining time are shown once they have settled.
     running.wait_until("the whole line", |running| {
@@ -25,7 +25,8 @@ fn it_overwrites_itself() {
 
 #[test]
 fn it_can_begin_new_lines() {
-    let mut running = Place::new().start(&format!("{ENDLESS} --eta=always --eta-interval=250ms --eta-newline=1"));
+    let mut running =
+        TestDirectory::new().start(&format!("{ENDLESS} --eta=always --eta-interval=250ms --eta-newline=1"));
     running.wait_for("Jobs: 1 (f=1)\n");
     running.signal("INT");
     assert_eq!(running.finish().status, Some(128));
@@ -35,7 +36,7 @@ fn it_can_begin_new_lines() {
 fn it_stays_away_when_told_or_when_nobody_looks() {
     for words in ["--eta=never", "--eta=auto", ""] {
         let words = format!("--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=700ms {words}");
-        let ran = Place::new().run(&format!("{words} --eta-interval=250ms"));
+        let ran = TestDirectory::new().run(&format!("{words} --eta-interval=250ms"));
         assert_eq!(ran.status, Some(0), "{}", ran.stderr);
         assert!(!ran.stdout.contains("Jobs: ") && !ran.stdout.contains('\r'), "{}", ran.stdout);
     }
@@ -43,7 +44,7 @@ fn it_stays_away_when_told_or_when_nobody_looks() {
 
 #[test]
 fn it_does_not_get_into_a_document() {
-    let ran = Place::new().run(
+    let ran = TestDirectory::new().run(
         "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=700ms --eta=always --eta-interval=250ms \
          --eta-newline=1 --output-format=json",
     );
@@ -52,7 +53,7 @@ fn it_does_not_get_into_a_document() {
 
 #[test]
 fn it_shows_beside_a_file() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running =
         place.start(&format!("{ENDLESS} --eta=always --eta-interval=250ms --output=report.json --output-format=json"));
     running.wait_for("Jobs: 1 (f=1)\r");

@@ -1,21 +1,21 @@
 //! Tests that saved records print what the live run printed.
 
 use crate::program::results;
-use testkit::Place;
+use testkit::TestDirectory;
 
 /// A mix of what a report contains: two jobs, a group, counted errors, latencies.
 const JOBS: &str = "--ioengine=null --size=256k --group_reporting --name=a --rw=randrw --numjobs=2 --iodepth=4 \
                     --name=b --rw=write --continue_on_error=io --description=words";
 
 /// Saves a record of a run and returns its live output.
-fn live(place: &Place, words: &str) -> String {
+fn live(place: &TestDirectory, words: &str) -> String {
     let ran = place.run(&format!("{words} --record=run.json"));
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     ran.stdout
 }
 
 #[track_caller]
-fn again(place: &Place, form: &str) -> String {
+fn again(place: &TestDirectory, form: &str) -> String {
     let ran = place.run(&format!("report --as {form} run.json"));
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{form}");
     ran.stdout
@@ -23,7 +23,7 @@ fn again(place: &Place, form: &str) -> String {
 
 #[test]
 fn machine_formats_come_again_byte_for_byte() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     for form in ["json", "json+", "terse"] {
         let printed = live(&place, &format!("{JOBS} --output-format={form}"));
         assert!(!printed.is_empty());
@@ -34,7 +34,7 @@ fn machine_formats_come_again_byte_for_byte() {
 
 #[test]
 fn terse_versions_come_again() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     for version in 2..=5 {
         let printed = live(&place, &format!("{JOBS} --output-format=terse --terse-version={version}"));
         assert_eq!(printed, again(&place, &format!("terse --terse-version {version}")), "{version}");
@@ -43,7 +43,7 @@ fn terse_versions_come_again() {
 
 #[test]
 fn the_normal_report_comes_again() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let printed = live(&place, JOBS);
     let again = again(&place, "normal");
     assert_eq!(results(&printed), results(&again));
@@ -52,7 +52,7 @@ fn the_normal_report_comes_again() {
 
 #[test]
 fn a_real_file_with_its_disk_comes_again() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --filename=data --size=256k --rw=randread --iodepth=4";
     let printed = live(&place, words);
     assert_eq!(results(&printed), results(&again(&place, "normal")));
@@ -60,7 +60,7 @@ fn a_real_file_with_its_disk_comes_again() {
 
 #[test]
 fn an_interrupted_run_has_a_record() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running = place.start(
         "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=600 --record=run.json \
          --eta=always --eta-interval=250ms",
@@ -77,7 +77,7 @@ fn an_interrupted_run_has_a_record() {
 
 #[test]
 fn what_is_no_record_is_told() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("text", "this is text\n");
     place.write("other.json", "{\"jobs\": []}\n");
     live(&place, JOBS);
@@ -98,7 +98,7 @@ fn what_is_no_record_is_told() {
 
 #[test]
 fn a_newer_record_is_told() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     live(&place, JOBS);
     let mut record: serde_json::Value = serde_json::from_str(&place.read("run.json")).expect("JSON");
     record["schema"] = 999.into();
@@ -110,7 +110,7 @@ fn a_newer_record_is_told() {
 
 #[test]
 fn a_record_that_cannot_be_saved_is_told_before_the_run() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = place.run("--name=a --size=64k --rw=write --record=no/such/place.json");
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
     assert!(ran.stderr.contains("--record=no/such/place.json"), "{}", ran.stderr);
@@ -118,7 +118,7 @@ fn a_record_that_cannot_be_saved_is_told_before_the_run() {
 }
 
 /// A store with two runs of one plan, a and b; returns the id of the later one.
-fn two_kept_runs(place: &Place) -> String {
+fn two_kept_runs(place: &TestDirectory) -> String {
     for name in ["a", "b"] {
         let words = format!("--name=a --ioengine=null --rw=read --size=1m --record=store/{name}.json");
         place.run(&words[..]).good();
@@ -129,7 +129,7 @@ fn two_kept_runs(place: &Place) -> String {
 
 #[test]
 fn an_odd_file_in_the_store_costs_a_line_of_warning_and_nothing_else() {
-    let place = Place::with(&["store"]);
+    let place = TestDirectory::with(&["store"]);
     let last = two_kept_runs(&place);
     let lists = ["runs", "runs --json", "history", "history --json", "diff a b --force", "diff a last --json --force"];
     let one = format!("show {last}");
@@ -158,7 +158,7 @@ fn a_run_is_shown_without_a_look_into_others_and_a_list_reads_none_again() {
     if !testkit::has("strace") {
         return;
     }
-    let place = Place::with(&["store"]);
+    let place = TestDirectory::with(&["store"]);
     two_kept_runs(&place);
     // Enough bytes for an index.
     let run = place.read("store/b.json").trim_end().to_owned() + &" ".repeat(1 << 16);
@@ -180,7 +180,7 @@ fn a_run_is_shown_without_a_look_into_others_and_a_list_reads_none_again() {
 
 #[test]
 fn no_file_that_is_read_keeps_a_command_waiting() {
-    let place = Place::with(&["xdg/fsdyno/profiles", "store"]);
+    let place = TestDirectory::with(&["xdg/fsdyno/profiles", "store"]);
     let folder = place.path("xdg");
     let run = |words: &str| {
         let mut command = place.command(words);
@@ -205,7 +205,7 @@ fn no_file_that_is_read_keeps_a_command_waiting() {
 
 #[test]
 fn a_job_file_may_be_a_pipe_and_has_an_end() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("job.fio", "[a]\nioengine=null\nsize=1m\nrw=read\n");
     let ran = |line: &str| {
         let mut shell = std::process::Command::new("bash");
@@ -223,7 +223,7 @@ fn a_job_file_may_be_a_pipe_and_has_an_end() {
 }
 
 /// A question that saves its run each second; waits until it has reported that saving fails.
-fn without_a_store(place: &Place) -> testkit::Running {
+fn without_a_store(place: &TestDirectory) -> testkit::Running {
     let words = "measure . --quick --size=4m --runtime=3 --only=rand-read --record-interval=1 --store=runs";
     let mut running = place.start(words);
     running.wait_until("the store", |_| std::path::Path::new(&place.path("runs")).is_dir());
@@ -236,7 +236,7 @@ fn without_a_store(place: &Place) -> testkit::Running {
 
 #[test]
 fn a_run_that_was_saved_at_last_says_so_and_one_that_was_not_does_not() {
-    let (kept, lost) = (Place::new(), Place::new());
+    let (kept, lost) = (TestDirectory::new(), TestDirectory::new());
     let saved = without_a_store(&kept);
     std::fs::remove_file(kept.path("runs")).unwrap();
     std::fs::rename(kept.path("elsewhere"), kept.path("runs")).unwrap();

@@ -1,6 +1,6 @@
 //! Tests that what is refused touches nothing.
 
-use testkit::Place;
+use testkit::TestDirectory;
 
 /// Each line is refused before anything is written; `precious` is a file of the user.
 const REFUSED: &[(&str, &str)] = &[
@@ -20,7 +20,7 @@ const REFUSED: &[(&str, &str)] = &[
 #[test]
 fn files_of_the_user_stay_as_they_were() {
     for (words, says) in REFUSED {
-        let place = Place::new();
+        let place = TestDirectory::new();
         place.write("precious", "precious");
         let ran = place.run(words);
         assert_eq!(ran.status, Some(1), "{words}: {}", ran.stdout);
@@ -33,7 +33,7 @@ fn files_of_the_user_stay_as_they_were() {
 
 #[test]
 fn a_job_that_may_not_create_files_creates_none() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = place.run("--name=a --size=1m --rw=write --allow_file_create=0");
     assert_ne!(ran.status, Some(0));
     assert!(ran.stderr.contains("allow_file_create"), "{}", ran.stderr);
@@ -43,7 +43,7 @@ fn a_job_that_may_not_create_files_creates_none() {
 /// The meant word is a command in the next step, whoever refuses.
 #[test]
 fn a_mistake_is_answered_with_what_was_meant() {
-    let place = Place::with(&["data"]);
+    let place = TestDirectory::with(&["data"]);
     for (words, next) in [
         ("./data", "  next: fsdyno measure ./data"),
         ("explain hostcache", "  next: did you mean `fsdyno explain host-cache`? `fsdyno explain` shows all"),
@@ -64,7 +64,7 @@ fn a_mistake_is_answered_with_what_was_meant() {
 /// The fio face uses the same form, below fio's own lines; a list of all words follows, but not of the many engines.
 #[test]
 fn a_mistake_in_fios_language_is_answered_with_what_was_meant() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let told = |words: &str| {
         let ran = place.run(&format!("--name=a --size=4k {words}"));
         assert_eq!(ran.status, Some(1), "{words}: {ran:?}");

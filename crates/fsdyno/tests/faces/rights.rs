@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
-use testkit::{Place, Running, wait_until};
+use testkit::{Running, TestDirectory, wait_until};
 
 /// Requests that need no rights: they make user, policy, key and bucket.
 const REQUESTS_TO_SET_UP: usize = 4;
@@ -61,7 +61,7 @@ impl Moto {
     }
 
     /// Runs the program with the user's key.
-    fn run(&self, place: &Place, words: &str) -> testkit::RunResult {
+    fn run(&self, place: &TestDirectory, words: &str) -> testkit::RunResult {
         let mut command = place.command(words);
         command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", self.port));
         command.envs([("AWS_ACCESS_KEY_ID", &self.key_id), ("AWS_SECRET_ACCESS_KEY", &self.secret)]);
@@ -93,7 +93,7 @@ const MEASURE: &str = "measure s3://bucket/pre --quick --connections 2 --json --
 #[test]
 fn the_rights_of_the_document_are_enough() {
     let Some(moto) = Moto::start(&policy()) else { return testkit::skip("moto_server is not installed") };
-    let place = Place::new();
+    let place = TestDirectory::new();
     let study = moto.run(&place, MEASURE).good().study();
     let jobs: Vec<_> = study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.jobs).collect();
     assert!(jobs.len() >= 9 && jobs.iter().all(|job| job.error.is_none()), "{}", study.rows.len());
@@ -112,7 +112,7 @@ fn none_of_the_rights_to_objects_can_be_spared() {
     for (right, sentence) in [("s3:PutObject", "refuses to write an object"), ("s3:DeleteObject", "refuses a delete")] {
         let less = policy().replace(&format!("\"{right}\""), "\"s3:GetObject\"");
         let Some(moto) = Moto::start(&less) else { return testkit::skip("moto_server is not installed") };
-        let ran = moto.run(&Place::new(), MEASURE);
+        let ran = moto.run(&TestDirectory::new(), MEASURE);
         assert!(ran.stderr.contains(sentence), "{right}: {ran:?}");
     }
 }

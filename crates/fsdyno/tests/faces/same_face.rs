@@ -1,10 +1,10 @@
 //! Tests that three names have one face.
 
-use testkit::{Place, RunResult, Running};
+use testkit::{RunResult, Running, TestDirectory};
 
 /// Runs `words` under each name of the fio face.
 fn under_each_name(words: &str) -> Vec<(&'static str, RunResult)> {
-    let place = Place::new();
+    let place = TestDirectory::new();
     std::os::unix::fs::symlink(testkit::program(), place.path("fio")).expect("a link is made");
     let run = |mut command: std::process::Command| Running::start(&mut command).finish();
     let link = place.path("fio").to_string_lossy().into_owned();

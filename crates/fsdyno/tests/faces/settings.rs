@@ -1,6 +1,6 @@
 //! Tests settings for all questions: configuration file, environment, units and colours.
 
-use testkit::{Place, RunResult, Running};
+use testkit::{RunResult, Running, TestDirectory};
 
 /// A saved run with a caution.
 fn saved() -> String {
@@ -10,13 +10,13 @@ fn saved() -> String {
 const FILE: &str = ".config/fsdyno/config.toml";
 
 /// A home with this configuration.
-fn configured(text: &str) -> Place {
-    let place = Place::with(&[".config/fsdyno"]);
+fn configured(text: &str) -> TestDirectory {
+    let place = TestDirectory::with(&[".config/fsdyno"]);
     place.write(FILE, text);
     place
 }
 
-fn with(place: &Place, words: &str, variables: &[(&str, &str)]) -> RunResult {
+fn with(place: &TestDirectory, words: &str, variables: &[(&str, &str)]) -> RunResult {
     Running::start(place.command(words).envs(variables.iter().copied())).finish()
 }
 
@@ -30,7 +30,7 @@ fn nearer_settings_win_and_config_says_where_each_comes_from() {
             format!("{} from {}", setting["value"].as_str().expect("one value"), setting["source"].as_str().unwrap())
         })
     };
-    let bare = Place::new();
+    let bare = TestDirectory::new();
     assert_eq!(
         found(bare.run("config --json"))[1..],
         ["decimal from default", "auto from default", "all from default"]
@@ -79,7 +79,8 @@ fn a_bad_file_is_refused_with_line_key_and_the_nearest_right_word() {
         let ran = place.run("--name=a --ioengine=null --size=4k").good();
         assert_eq!(ran.stderr, "");
     }
-    with(&Place::new(), "runs", &[("FSDYNO_UNITS", "metric")]).refused("FSDYNO_UNITS: `metric` is no value of units");
+    with(&TestDirectory::new(), "runs", &[("FSDYNO_UNITS", "metric")])
+        .refused("FSDYNO_UNITS: `metric` is no value of units");
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn what_is_set_holds_for_the_questions() {
 
 #[test]
 fn units_hold_for_headers_and_figures_alike() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let decimal = place.run(&format!("show {}", saved())).good().stdout;
     let binary = place.run(&format!("show {} --units binary", saved())).good().stdout;
     let words =
@@ -112,7 +113,7 @@ fn units_hold_for_headers_and_figures_alike() {
 
 #[test]
 fn verdicts_have_colours_on_a_terminal_or_where_they_are_asked_for() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let show = format!("show {}", saved());
     let is_coloured = |ran: RunResult| ran.good().stdout.contains("\u{1b}[33mcaution\u{1b}[0m");
     assert!(!is_coloured(place.run(&show)), "a pipe has none");

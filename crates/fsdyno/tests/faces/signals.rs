@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use crate::program::results;
-use testkit::{Place, Running, program, skip, wait_until};
+use testkit::{Running, TestDirectory, program, skip, wait_until};
 
 /// A run of ten minutes.
 const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --time_based --runtime=600";
@@ -18,7 +18,7 @@ const IO_WAS_DONE: &str = "Jobs: 1 (f=1)";
 #[test]
 fn sigint_and_sigterm_end_the_run_with_its_report() {
     for (name, number) in [("INT", 2), ("TERM", 15)] {
-        let mut running = Place::new().start(ENDLESS_WATCHED);
+        let mut running = TestDirectory::new().start(ENDLESS_WATCHED);
         running.wait_for(IO_WAS_DONE);
         running.signal(name);
         let ran = running.finish();
@@ -31,7 +31,7 @@ fn sigint_and_sigterm_end_the_run_with_its_report() {
 
 #[test]
 fn the_document_of_an_interrupted_run_is_whole() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --size=64k --rw=randwrite --time_based --runtime=600 --output-format=json";
     let mut running = place.start(words);
     let file = place.path("a.0.0");
@@ -48,7 +48,7 @@ fn the_document_of_an_interrupted_run_is_whole() {
 fn a_signal_that_comes_twice_does_not_lose_the_report() {
     // timeout(1) sends it to its child and to the child's group.
     for _ in 0..10 {
-        let place = Place::new();
+        let place = TestDirectory::new();
         let mut running = place.start(ENDLESS);
         running.wait_for("Starting 1 process\n");
         running.signal_twice("INT");
@@ -60,7 +60,8 @@ fn a_signal_that_comes_twice_does_not_lose_the_report() {
 
 #[test]
 fn a_failed_job_adds_to_the_status() {
-    let mut running = Place::new().start(&format!("{ENDLESS} --name=bad --filename=nosuch --ioengine=psync --size=0"));
+    let mut running =
+        TestDirectory::new().start(&format!("{ENDLESS} --name=bad --filename=nosuch --ioengine=psync --size=0"));
     running.wait_until("the failure", |running| running.stderr().contains("bad: you need to specify size"));
     running.wait_for("Starting");
     running.signal("INT");
@@ -70,7 +71,7 @@ fn a_failed_job_adds_to_the_status() {
 #[test]
 fn later_stages_do_not_begin() {
     let words = format!("{ENDLESS} --name=late --stonewall --size=64k --rw=write --filename=late");
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running = place.start(&words);
     running.wait_for("Starting 2 processes\n");
     running.signal("INT");
@@ -81,7 +82,7 @@ fn later_stages_do_not_begin() {
 
 #[test]
 fn sigusr1_asks_for_a_report_in_between() {
-    let mut running = Place::new().start(ENDLESS);
+    let mut running = TestDirectory::new().start(ENDLESS);
     running.wait_for("Starting 1 process\n");
     running.signal("USR1");
     running.wait_for("Run status group 0 (all jobs):");
@@ -93,7 +94,7 @@ fn sigusr1_asks_for_a_report_in_between() {
 
 #[test]
 fn the_data_of_an_interrupted_writer_stays() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running = place.start("--name=a --size=64k --rw=write --time_based --runtime=600");
     running.wait_for("Starting");
     let file = place.path("a.0.0");
@@ -104,14 +105,14 @@ fn the_data_of_an_interrupted_writer_stays() {
 }
 
 /// Runs the program after shell words whose last one starts it.
-fn behind(place: &Place, before: &str, words: &str) -> Running {
+fn behind(place: &TestDirectory, before: &str, words: &str) -> Running {
     let mut command = place.program("sh", "-c");
     Running::start(command.arg(format!("{before} {} {words}", program())))
 }
 
 #[test]
 fn a_terminal_that_is_closed_ends_the_run_with_its_report_and_its_record() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running = place.start(&format!("{ENDLESS_WATCHED} --record=kept"));
     running.wait_for(IO_WAS_DONE);
     running.signal("HUP");
@@ -125,7 +126,7 @@ fn a_terminal_that_is_closed_ends_the_run_with_its_report_and_its_record() {
 
 #[test]
 fn a_question_whose_terminal_is_closed_removes_what_it_made_and_keeps_the_study() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running = place.start("measure . --quick --size=16m --store kept");
     running.wait_until("the first test", |running| running.stderr().contains("[1/"));
     running.signal("HUP");
@@ -136,7 +137,7 @@ fn a_question_whose_terminal_is_closed_removes_what_it_made_and_keeps_the_study(
 
 #[test]
 fn whoever_was_started_by_nohup_goes_on() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let mut running = behind(&place, "exec nohup", ENDLESS_WATCHED);
     running.wait_for(IO_WAS_DONE);
     running.signal("HUP");
@@ -148,7 +149,7 @@ fn whoever_was_started_by_nohup_goes_on() {
 
 #[test]
 fn without_a_reader_a_run_that_keeps_a_record_goes_on_to_its_end() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     // A closed terminal also answers with an error for each line.
     let words = "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=1 --eta=always --record=kept";
     let mut running =
@@ -164,7 +165,7 @@ fn without_a_reader_a_run_that_keeps_a_record_goes_on_to_its_end() {
 
 #[test]
 fn a_file_beyond_the_limit_of_file_sizes_is_an_error_of_its_write() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let words = "--name=a --size=1m --bs=4k --rw=write --fallocate=none --record=kept";
     // 64 KiB, or twice that: the unit depends on the shell.
     let ran = behind(&place, "ulimit -f 128; exec", words).finish();
@@ -176,7 +177,7 @@ fn a_file_beyond_the_limit_of_file_sizes_is_an_error_of_its_write() {
 
 #[test]
 fn a_question_under_a_limit_of_file_sizes_removes_what_it_made() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = behind(&place, "ulimit -f 16384; exec", "measure . --quick --size=64m --store kept").finish();
     assert!(matches!(ran.status, Some(1 | 2)), "{:?} {}", ran.status, ran.stderr);
     assert!(ran.stderr.contains("File too large"), "{}", ran.stderr);
@@ -185,7 +186,7 @@ fn a_question_under_a_limit_of_file_sizes_removes_what_it_made() {
 
 #[test]
 fn processor_time_that_is_nearly_used_up_ends_the_run_with_its_report() {
-    let ran = behind(&Place::new(), "ulimit -t 3; exec", ENDLESS).finish();
+    let ran = behind(&TestDirectory::new(), "ulimit -t 3; exec", ENDLESS).finish();
     assert_eq!(ran.status, Some(128), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("\nfio: terminating on signal 24\n"), "{}", ran.stdout);
     assert!(results(&ran.stdout).contains("   READ: bw="), "{}", ran.stdout);
@@ -193,7 +194,7 @@ fn processor_time_that_is_nearly_used_up_ends_the_run_with_its_report() {
 
 #[test]
 fn a_question_whose_processor_time_is_nearly_used_up_removes_what_it_made() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = behind(&place, "ulimit -t 2; exec", "measure . --size=16m --store kept").finish();
     assert_eq!(ran.status, Some(152), "{}{}", ran.stdout, ran.stderr);
     assert_eq!(place.names(""), ["kept"], "the work directory is gone");
@@ -201,7 +202,7 @@ fn a_question_whose_processor_time_is_nearly_used_up_removes_what_it_made() {
 
 /// Runs words in a terminal that is closed once `data` exists; the result is in the place's file `kept`. `None`: there
 /// is no terminal.
-fn until_its_terminal_is_closed(place: &Place, before: &str, words: &str) -> Option<serde_json::Value> {
+fn until_its_terminal_is_closed(place: &TestDirectory, before: &str, words: &str) -> Option<serde_json::Value> {
     let line = format!("{before} {} {words} --filename=data --record=kept", program());
     let mut command = place.program("script", "--quiet --command");
     let Ok(mut terminal) = command.arg(line).arg("/dev/null").stdout(Stdio::null()).stderr(Stdio::null()).spawn()
@@ -221,7 +222,7 @@ fn until_its_terminal_is_closed(place: &Place, before: &str, words: &str) -> Opt
 #[test]
 fn the_record_outlives_the_terminal() {
     let words = "--name=a --size=64k --rw=write --time_based --runtime=600";
-    if let Some(record) = until_its_terminal_is_closed(&Place::new(), "exec", words) {
+    if let Some(record) = until_its_terminal_is_closed(&TestDirectory::new(), "exec", words) {
         assert_eq!((&record["signal"], &record["complete"]), (&1.into(), &true.into()));
     }
 }
@@ -229,7 +230,7 @@ fn the_record_outlives_the_terminal() {
 #[test]
 fn a_run_that_does_not_hear_of_its_terminal_goes_on_without_it() {
     let words = "--name=a --size=64k --rw=write --time_based --runtime=2 --record-interval=0";
-    if let Some(record) = until_its_terminal_is_closed(&Place::new(), "trap '' HUP; exec", words) {
+    if let Some(record) = until_its_terminal_is_closed(&TestDirectory::new(), "trap '' HUP; exec", words) {
         assert_eq!((&record["signal"], &record["complete"]), (&serde_json::Value::Null, &true.into()));
         assert!(
             record["jobs"][0]["directions"]["write"]["runtime_ms"].as_u64().unwrap() >= 2000,
@@ -251,7 +252,7 @@ fn the_averaged_logs_of_an_interrupted_run_hold_all_of_it() {
     let logs =
         "--write_iops_log=l --write_bw_log=l --write_hist_log=l --write_lat_log=l --log_avg_msec=50 --log_hist_msec=50";
     for end in ["INT", "TERM", ""] {
-        let place = Place::new();
+        let place = TestDirectory::new();
         let words =
             format!("--name=a --ioengine=null --size=1g --rw=write --rate_iops=20000 {logs} --output-format=json");
         let length = if end.is_empty() { "--time_based --runtime=170ms" } else { "--time_based --runtime=600" };
@@ -276,14 +277,14 @@ fn the_averaged_logs_of_an_interrupted_run_hold_all_of_it() {
 }
 
 /// Starts a question of ten minutes, and waits until it has made its file.
-fn measuring(place: &Place) -> Running {
+fn measuring(place: &TestDirectory) -> Running {
     let words = "measure . --quick --size=4m --runtime=600 --only=rand-read --no-store";
     let mut running = place.start(words);
     running.wait_until("the file", |_| work_directory(place).is_some_and(|name| place.names(&name).len() > 1));
     running
 }
 
-fn work_directory(place: &Place) -> Option<String> {
+fn work_directory(place: &TestDirectory) -> Option<String> {
     place.names("").into_iter().find(|name| name.starts_with("fsdyno-work-"))
 }
 
@@ -295,7 +296,7 @@ fn whatever_signal_ends_a_question_its_directory_goes() {
     let signals = signals.into_iter().chain([("IO", 29), ("PWR", 30)]);
     let begun: Vec<_> = signals
         .map(|(name, number)| {
-            let place = Place::new();
+            let place = TestDirectory::new();
             let running = measuring(&place);
             // Not every shell knows all names.
             running.signal(&number.to_string());
@@ -313,7 +314,7 @@ fn whatever_signal_ends_a_question_its_directory_goes() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_directory_of_a_killed_worker_is_removed_by_the_process_that_was_called() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let running = measuring(&place);
     let children = format!("/proc/{0}/task/{0}/children", running.id());
     let worker = std::fs::read_to_string(children).expect("the kernel tells the children");

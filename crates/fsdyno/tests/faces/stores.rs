@@ -5,11 +5,11 @@ mod kept;
 
 use std::process::Command;
 
-use testkit::{ObjectServer, Place, RunResult, Running, ServerBehaviour, wait_until};
+use testkit::{ObjectServer, RunResult, Running, ServerBehaviour, TestDirectory, wait_until};
 
 const SECRET: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
 
-fn command(place: &Place, server: &ObjectServer, words: &str) -> Command {
+fn command(place: &TestDirectory, server: &ObjectServer, words: &str) -> Command {
     let mut command = place.command(words);
     command.env("AWS_ENDPOINT_URL", format!("http://{}", server.host()));
     command.envs([("AWS_ACCESS_KEY_ID", "AKID"), ("AWS_SECRET_ACCESS_KEY", SECRET), ("AWS_REGION", "lab-1")]);
@@ -20,12 +20,12 @@ fn command(place: &Place, server: &ObjectServer, words: &str) -> Command {
     command
 }
 
-fn ask(place: &Place, server: &ObjectServer, words: &str) -> RunResult {
+fn ask(place: &TestDirectory, server: &ObjectServer, words: &str) -> RunResult {
     Running::start(&mut command(place, server, words)).finish()
 }
 
 /// A directory of the test, as a word.
-fn directory(place: &Place) -> String {
+fn directory(place: &TestDirectory) -> String {
     std::fs::create_dir_all(place.path("data")).expect("a directory");
     place.word("data")
 }
@@ -33,7 +33,7 @@ fn directory(place: &Place) -> String {
 #[test]
 fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
     for manner in [ServerBehaviour::Honest, ServerBehaviour::Tacit] {
-        let (server, place) = (ObjectServer::start(manner), Place::new());
+        let (server, place) = (ObjectServer::start(manner), TestDirectory::new());
         server.keep("/bucket/pre/theirs", b"precious");
         server.keep("/bucket/fsdyno-work-x/theirs", b"precious");
         let ran = ask(&place, &server, "measure s3://bucket/pre --quick --connections 2 --json --no-store").good();
@@ -82,7 +82,7 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
 /// Requests cost money: the budget ends each test, however much time is left.
 #[test]
 fn no_more_requests_are_sent_than_the_budget_has() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     let words = "measure s3://bucket --runtime 600 --connections 2 --budget 1664 --no-store --json";
     let study = ask(&place, &server, words).good().study();
     let of = |pattern: &str, method: &str| {
@@ -101,7 +101,7 @@ fn no_more_requests_are_sent_than_the_budget_has() {
 /// and keep nothing.
 #[test]
 fn a_store_and_a_directory_are_one_table() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     server.keep("/bucket/pre/theirs", b"precious");
     let words = format!(
         "compare bucket=s3://bucket/pre local={} --rounds 2 --runtime 60 --connections 2 --json --no-store",
@@ -163,7 +163,7 @@ fn a_store_and_a_directory_are_one_table() {
 /// A directory that is on no mount of a store has no counter: what crossed the network is not visible, and not 0.
 #[test]
 fn what_no_counter_shows_of_a_mount_is_not_visible() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     let words = format!("attribute s3://bucket/pre {} --json --store {}", directory(&place), place.word("runs"));
     let study = ask(&place, &server, &words).good().study();
     let said = |words: &str| study.sentences.iter().any(|sentence| sentence.contains(words));
@@ -178,7 +178,7 @@ fn what_no_counter_shows_of_a_mount_is_not_visible() {
 /// What a store refuses is an error of the row, and the other place is measured all the same.
 #[test]
 fn a_store_that_fails_cannot_win_a_comparison() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::KeepsMarkersAlone), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::KeepsMarkersAlone), TestDirectory::new());
     let words = format!(
         "compare bucket=s3://bucket local={} --only write-4k,read-4k --rounds 8 --no-store --json",
         directory(&place)
@@ -195,7 +195,7 @@ fn a_store_that_fails_cannot_win_a_comparison() {
 /// Where keys may not be listed, the others do all the same.
 #[test]
 fn a_list_that_is_not_allowed_spares_the_rest() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Tacit), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Tacit), TestDirectory::new());
     let words =
         format!("compare bucket=s3://bucket local={} --only list,stat-4k --rounds 2 --no-store", directory(&place));
     let study = ask(&place, &server, &format!("{words} --json")).good().study();
@@ -223,7 +223,7 @@ fn check_load(server: &ObjectServer, study: &fsdyno_results::Study, connections:
 
 #[test]
 fn a_store_is_swept_over_connections() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     let words = "sweep s3://bucket/pre --runtime 1 --connections 1,2,4 --requests get,put --object-size 4k,128k --json";
     let study = ask(&place, &server, &format!("{words} --no-store")).good().study();
     let number = |pattern: &str| pattern.rsplit_once("-qd")?.1.parse().ok();
@@ -238,7 +238,7 @@ fn a_store_is_swept_over_connections() {
 
 #[test]
 fn a_curve_of_a_store_offers_its_loads_over_many_connections() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     let words =
         "curve s3://bucket/pre --requests put --object-size 4k --runtime 1 --connections 2 --loads 10,50 --json";
     let study = ask(&place, &server, &format!("{words} --no-store")).good().study();
@@ -263,7 +263,7 @@ fn a_budget_is_kept() {
         ("curve s3://bucket/pre --runtime 2 --connections 2 --requests get --loads 50", 600),
         ("check s3-standard s3://bucket/pre --quick", 20_000),
     ] {
-        let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+        let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
         let ran = ask(&place, &server, &format!("{words} --budget {budget} --no-store"));
         // A check may answer that the store is too slow.
         assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
@@ -286,7 +286,7 @@ fn the_functions_of_a_store_are_answered_one_by_one() {
         (ServerBehaviour::Tacit, &["etag"], DENIED, 1),
         (ServerBehaviour::KeepsMarkersAlone, &[], ALL, 3),
     ] {
-        let (server, place) = (ObjectServer::start(manner), Place::new());
+        let (server, place) = (ObjectServer::start(manner), TestDirectory::new());
         server.keep("/bucket/pre/theirs", b"precious");
         let words = "check s3-functional s3://bucket/pre --no-store --json --junit j.xml";
         let ran = ask(&place, &server, words);
@@ -310,7 +310,7 @@ fn the_functions_of_a_store_are_answered_one_by_one() {
 /// A published figure has its tests, over as many connections as they say, and nothing is left.
 #[test]
 fn a_store_is_held_against_published_figures() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     let words =
         "check s3-standard juicefs-object s3://bucket/pre --size-cap 4m --scale-runtime 0.1 --cap-seconds 1 --json";
     let ran = ask(&place, &server, &format!("{words} --no-store"));
@@ -347,7 +347,7 @@ fn buckets_that_keep_what_is_deleted_are_refused_without_a_word() {
         (ServerBehaviour::Suspended, "keeps the versions"),
         (ServerBehaviour::Locks, "locks its objects"),
     ] {
-        let (server, place) = (ObjectServer::start(manner), Place::new());
+        let (server, place) = (ObjectServer::start(manner), TestDirectory::new());
         let data = directory(&place);
         for words in ["measure s3://bucket --quick", &format!("compare s3://bucket {data} --only read-4k --rounds 1")] {
             let ran = ask(&place, &server, &format!("{words} --no-store"));
@@ -365,7 +365,7 @@ fn buckets_that_keep_what_is_deleted_are_refused_without_a_word() {
 #[test]
 fn an_upload_that_fails_behind_a_good_status_is_an_error() {
     for manner in [ServerBehaviour::CompletesBadly, ServerBehaviour::Honest] {
-        let (server, place) = (ObjectServer::start(manner), Place::new());
+        let (server, place) = (ObjectServer::start(manner), TestDirectory::new());
         let ran = ask(&place, &server, "measure s3://bucket --quick --connections 2 --no-store --json");
         let study = ran.study();
         let phase =
@@ -393,7 +393,7 @@ fn keys_come_from_profiles_containers_and_machines_and_are_shown_nowhere() {
     let role = format!(r#"{{"AccessKeyId":"ROLE","SecretAccessKey":"{SECRET}","Token":"{SECRET}-token"}}"#);
     let profile = format!("aws_access_key_id=FILE\naws_secret_access_key={SECRET}\n");
     for (source, key_id) in [("profile", "FILE"), ("container", "ROLE"), ("machine", "ROLE"), ("services", "FILE")] {
-        let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+        let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
         let (url, roles) = (format!("http://{}", server.host()), "/latest/meta-data/iam/security-credentials/");
         server.keep("/role", role.as_bytes());
         server.keep(roles, b"lab-role");
@@ -447,7 +447,7 @@ fn keys_come_from_profiles_containers_and_machines_and_are_shown_nowhere() {
         assert!(kept.contains("read-4k") && !kept.contains(SECRET), "{source}");
         assert!(!ran.stdout.contains(SECRET) && !ran.stderr.contains(SECRET), "{source}");
     }
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     for (setting, says) in
         [("credential_process = /bin/show", "comes from credential_process"), ("region = x", "there is no key")]
     {
@@ -468,7 +468,7 @@ fn lists_that_do_not_end_are_given_up() {
         (ServerBehaviour::EndlessPages, Some("list does not end")),
         (ServerBehaviour::Honest, None),
     ] {
-        let (server, place) = (ObjectServer::start(manner), Place::new());
+        let (server, place) = (ObjectServer::start(manner), TestDirectory::new());
         server.keep("/bucket/pre/theirs", b"precious");
         let mut command = command(&place, &server, "clean s3://bucket/pre");
         let ran = Running::start(command.env("FSDYNO_PATIENCE", "3")).finish();
@@ -483,7 +483,7 @@ fn lists_that_do_not_end_are_given_up() {
 /// A run that goes on keeps its objects.
 #[test]
 fn clean_leaves_the_objects_of_a_run_that_goes_on() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     let running = Running::start(&mut command(&place, &server, "measure s3://bucket --runtime 60 --no-store"));
     wait_until("requests", || server.heads().len() > 50);
     let cleaned = ask(&place, &server, "clean s3://bucket");
@@ -504,7 +504,7 @@ fn each_fault_of_a_store_is_a_sentence() {
         (ServerBehaviour::OtherProtocol, "the answer is not HTTP"),
         (ServerBehaviour::OtherLength(9_000_000), "longer than any"),
     ] {
-        let (server, place) = (ObjectServer::start(manner), Place::new());
+        let (server, place) = (ObjectServer::start(manner), TestDirectory::new());
         for words in ["measure s3://bucket --quick --no-store", "clean s3://bucket"] {
             let ran = ask(&place, &server, words);
             assert!(ran.status == Some(2) && ran.stderr.contains(says), "{manner:?} {words}: {ran:?}");
@@ -515,7 +515,7 @@ fn each_fault_of_a_store_is_a_sentence() {
 
 #[test]
 fn questions_that_need_a_directory_say_so_before_anything_is_made() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     for (words, next) in
         [("smallfiles s3://b", "`fsdyno measure s3://b`"), ("time s3://b -- true", "`fsdyno attribute s3://b MOUNT`")]
     {
@@ -557,7 +557,7 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
 
 #[test]
 fn what_speaks_against_the_number_stands_in_the_answer() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let compare = format!("compare s3://bucket local={} --rounds 1 --json --no-store", directory(&place));
     for (words, patterns) in [
         ("measure s3://bucket/pre --quick --connections 2 --json --no-store", &["get-4k", "head-4k"][..]),

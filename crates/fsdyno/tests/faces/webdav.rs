@@ -2,23 +2,23 @@
 
 use std::process::Command;
 
-use testkit::{ObjectServer, Place, RunResult, Running, ServerBehaviour, wait_until};
+use testkit::{ObjectServer, RunResult, Running, ServerBehaviour, TestDirectory, wait_until};
 
 const PASSWORD: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
 
-fn command(place: &Place, words: &str) -> Command {
+fn command(place: &TestDirectory, words: &str) -> Command {
     let mut command = place.command(words);
     command.envs([("FSDYNO_HTTP_USER", "me"), ("FSDYNO_HTTP_PASS", PASSWORD)]);
     command
 }
 
-fn ask(place: &Place, words: &str) -> RunResult {
+fn ask(place: &TestDirectory, words: &str) -> RunResult {
     Running::start(&mut command(place, words)).finish()
 }
 
 #[test]
 fn a_folder_of_webdav_is_measured_and_left_as_it_was() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     server.keep("/pre/theirs", b"precious");
     let url = format!("http://{}/pre", server.host());
     let ran = ask(&place, &format!("measure {url} --quick --connections 2 --json --no-store")).good();
@@ -56,7 +56,7 @@ fn written_to(wait_ms: u64, mode: &str) -> usize {
     let host = server.host();
     let words = format!("--name=w --ioengine=http --http_mode={mode} --http_host={host} --filename=/pre/o --rw=write");
     let words = format!("{words} --bs=6m --size=6m --runtime=1 --time_based --http_s3_keyid=AKID --http_s3_key=secret");
-    Place::new().run(&words).good();
+    TestDirectory::new().run(&words).good();
     // The server takes it behind the end of the job, too.
     wait_until("the part that has come", || !server.objects().is_empty());
     server.objects().remove("/pre/o_0_6291456").expect("an object").len()
@@ -73,7 +73,7 @@ fn a_write_to_webdav_is_not_cut_at_once() {
 
 #[test]
 fn what_a_killed_run_leaves_is_cleaned_and_nothing_else() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     let url = format!("http://{}/pre", server.host());
     server.hold("GET", 1, false);
     let running = Running::start(&mut command(&place, &format!("measure {url} --quick --no-store")));

@@ -1,17 +1,17 @@
 //! Tests terminals of 60, 80 and 120 columns: no word is broken, and no row or progress line is longer than the
 //! terminal.
 
-use testkit::{Place, Running};
+use testkit::{Running, TestDirectory};
 
 const WIDTHS: [usize; 3] = [60, 80, 120];
 
 /// The output in a terminal of this number of columns; `None`: there is no terminal.
-fn shown(place: &Place, words: &str, columns: usize) -> Option<String> {
+fn shown(place: &TestDirectory, words: &str, columns: usize) -> Option<String> {
     shown_with(place, words, columns, &[("NO_COLOR", "1")])
 }
 
 /// The same with these variables.
-fn shown_with(place: &Place, words: &str, columns: usize, variables: &[(&str, &str)]) -> Option<String> {
+fn shown_with(place: &TestDirectory, words: &str, columns: usize, variables: &[(&str, &str)]) -> Option<String> {
     if !testkit::has("script") {
         return None;
     }
@@ -23,8 +23,8 @@ fn shown_with(place: &Place, words: &str, columns: usize, variables: &[(&str, &s
 }
 
 /// A place with a saved run, and its name.
-fn with_run() -> (Place, &'static str) {
-    let (place, id) = (Place::with(&["store"]), "20261122-043100-measure-1a2b");
+fn with_run() -> (TestDirectory, &'static str) {
+    let (place, id) = (TestDirectory::with(&["store"]), "20261122-043100-measure-1a2b");
     let saved = testkit::workspace().join("crates/results/tests/saved/format-4.json");
     std::fs::copy(saved, place.path(&format!("store/{id}.json"))).expect("a run is saved");
     (place, id)
@@ -34,7 +34,7 @@ fn with_run() -> (Place, &'static str) {
 /// in any file.
 #[test]
 fn what_a_launcher_collects_is_a_file() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.run("measure . --only=read-latency --size=16m --runtime=1 --store store").good();
     let words = "show last --store store".to_owned();
     let Some(seen) = shown_with(&place, &words, 80, &[]) else { return };
@@ -72,7 +72,7 @@ fn a_terminal_of_no_columns_has_those_of_the_environment() {
 
 #[test]
 fn pages_fit_the_terminal() {
-    let place = Place::with(&["store"]);
+    let place = TestDirectory::with(&["store"]);
     let saved = testkit::workspace().join("crates/results/tests/saved/format-4.json");
     let id = "20261122-043100-measure-1a2b";
     let saved = std::fs::read_to_string(saved).expect("a saved run");
@@ -106,7 +106,7 @@ fn pages_fit_the_terminal() {
 /// Rounds of one test leave one line, even if there are three rounds.
 #[test]
 fn a_test_leaves_one_line_whatever_its_rounds() {
-    let place = Place::with(&["data"]);
+    let place = TestDirectory::with(&["data"]);
     let Some(screen) = shown(&place, "smallfiles data --files=20 --no-store", 80) else { return };
     let kept = |line: &&str| line.starts_with(|letter: char| letter.is_ascii_digit());
     // A kept line follows the sequence that clears the line.
@@ -120,7 +120,7 @@ fn a_test_leaves_one_line_whatever_its_rounds() {
 
 #[test]
 fn one_line_of_progress_says_how_long_the_question_takes() {
-    let place = Place::with(&["a", "b"]);
+    let place = TestDirectory::with(&["a", "b"]);
     let words = "compare a=a b=b --rounds 1 --runtime 2 --size 16m --only read,randread --no-store";
     for columns in WIDTHS {
         let Some(screen) = shown(&place, words, columns) else { return };

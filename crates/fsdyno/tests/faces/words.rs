@@ -1,12 +1,12 @@
 //! Tests words that print something or choose what runs.
 
-use testkit::Place;
+use testkit::TestDirectory;
 
 const JOB_FILE: &str = "[global]\nioengine=null\nsize=64k\n[first]\nrw=read\n[second]\nrw=write\n";
 
 #[test]
 fn version_names_the_program_first_unless_a_tool_asks() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     for words in ["--version", "-V"] {
         let ran = place.run(words).good();
         let line = format!("fsdyno {} (runs command lines and job files of fio 3.42)\n", env!("CARGO_PKG_VERSION"));
@@ -22,7 +22,7 @@ fn version_names_the_program_first_unless_a_tool_asks() {
 
 #[test]
 fn the_bare_name_says_what_a_newcomer_needs() {
-    let told = Place::new().run("").refused("fsdyno measure . ");
+    let told = TestDirectory::new().run("").refused("fsdyno measure . ");
     for words in ["fsdyno check etcd .", "fsdyno compare local=", "fsdyno help"] {
         assert!(told.contains(words), "{told}");
     }
@@ -30,7 +30,7 @@ fn the_bare_name_says_what_a_newcomer_needs() {
 
 #[test]
 fn every_command_and_topic_has_its_help() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let page = place.run("help").good().stdout;
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     let names = page.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
@@ -50,7 +50,7 @@ fn every_command_and_topic_has_its_help() {
 
 #[test]
 fn help_goes_to_stdout() {
-    let ran = Place::new().run("fio --help");
+    let ran = TestDirectory::new().run("fio --help");
     assert_eq!(ran.status, Some(0));
     assert!(ran.stdout.contains("--output-format") && ran.stdout.contains("--cmdhelp"), "{}", ran.stdout);
     assert!(ran.stdout.ends_with("`fsdyno help`.\n"), "the other face is found from here: {}", ran.stdout);
@@ -60,7 +60,7 @@ fn help_goes_to_stdout() {
 #[test]
 fn a_question_has_help_too() {
     for words in ["help", "report --help", "doctor --help"] {
-        let ran = Place::new().run(words);
+        let ran = TestDirectory::new().run(words);
         assert_eq!(ran.status, Some(0), "{words}");
         assert!(ran.stdout.contains("Usage: fsdyno"), "{words}: {}", ran.stdout);
         assert_eq!(ran.stderr, "", "{words}");
@@ -69,17 +69,17 @@ fn a_question_has_help_too() {
 
 #[test]
 fn whoever_asks_for_help_sees_both_faces() {
-    let ran = Place::new().run("--help");
+    let ran = TestDirectory::new().run("--help");
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
     assert!(ran.stdout.contains("\n  measure ") && ran.stdout.contains("`fsdyno fio --help`"), "{}", ran.stdout);
     for words in ["-h", "help"] {
-        assert_eq!(Place::new().run(words).stdout, ran.stdout, "{words}");
+        assert_eq!(TestDirectory::new().run(words).stdout, ran.stdout, "{words}");
     }
 }
 
 #[test]
 fn a_mistyped_command_is_told_the_nearest_one() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     assert!(
         place
             .run("mesure /tmp")
@@ -100,7 +100,7 @@ fn a_mistyped_command_is_told_the_nearest_one() {
 
 #[test]
 fn parse_only_makes_nothing() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = place.run("--parse-only --name=a --size=64k --rw=write");
     assert_eq!((ran.status, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
     assert_eq!(place.names(""), [""; 0]);
@@ -109,7 +109,7 @@ fn parse_only_makes_nothing() {
 
 #[test]
 fn showcmd_prints_a_line_that_can_be_run_again() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("jobs.fio", JOB_FILE);
     let ran = place.run("--showcmd jobs.fio");
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
@@ -121,7 +121,7 @@ fn showcmd_prints_a_line_that_can_be_run_again() {
 
 #[test]
 fn a_section_runs_alone() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("jobs.fio", JOB_FILE);
     let ran = place.run("--section=second --output-format=json jobs.fio");
     let document = ran.document();
@@ -143,7 +143,7 @@ fn jobs_that_share_a_file_unlink_it_in_silence() {
         "--name=a --filename=f --rw=write --numjobs=4 --loops=5 --unlink_each_loop=1 --unlink=1",
         "--name=a --filename=f --ioengine=filecreate --filesize=4k --numjobs=2 --unlink=1",
     ] {
-        let place = Place::new();
+        let place = TestDirectory::new();
         let ran = place.run(&format!("--size=64k {words}"));
         assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""), "{words}: {}", ran.stdout);
         assert_eq!(place.names(""), [""; 0], "{words}");
@@ -152,7 +152,7 @@ fn jobs_that_share_a_file_unlink_it_in_silence() {
 
 #[test]
 fn unlink_takes_the_file_away() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let ran = place.run("--name=a --size=64k --rw=write --unlink=1");
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     assert_eq!(place.names(""), [""; 0]);

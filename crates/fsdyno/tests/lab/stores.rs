@@ -4,12 +4,12 @@ use std::process::Command;
 
 use fsdyno_results::Verdict;
 use testkit::stack::{inside_beside_others, place};
-use testkit::{Place, RunResult, Running, word};
+use testkit::{RunResult, Running, TestDirectory, word};
 
 #[test]
 fn a_real_server_is_measured_and_keeps_nothing() {
     inside_beside_others("stores::a_real_server_is_measured_and_keeps_nothing", "store", || {
-        let here = Place::new();
+        let here = TestDirectory::new();
         std::fs::write(place("LAB_S3_OBJECTS").join("theirs"), "precious").expect("an object");
         each_test_of_a_store_has_figures(&here);
         ipv6_tls_and_the_name_of_the_host(&here);
@@ -20,7 +20,7 @@ fn a_real_server_is_measured_and_keeps_nothing() {
 }
 
 /// A command that asks the server at the address in this variable.
-fn command(here: &Place, server: &str, words: &str) -> Command {
+fn command(here: &TestDirectory, server: &str, words: &str) -> Command {
     let mut command = here.command(words);
     command.env("AWS_ENDPOINT_URL", place(server)).env("AWS_CONFIG_FILE", "config");
     ["AWS_ENDPOINT_URL_S3", "AWS_PROFILE", "AWS_REGION", "AWS_SESSION_TOKEN"].iter().for_each(|name| {
@@ -29,12 +29,12 @@ fn command(here: &Place, server: &str, words: &str) -> Command {
     command
 }
 
-fn ask(here: &Place, server: &str, words: &str) -> RunResult {
+fn ask(here: &TestDirectory, server: &str, words: &str) -> RunResult {
     Running::start(&mut command(here, server, words)).finish()
 }
 
 /// A PUT that the end of its test cuts would leave a part of an object, which could not be read.
-fn a_folder_of_webdav_is_measured(here: &Place) {
+fn a_folder_of_webdav_is_measured(here: &TestDirectory) {
     let url = format!("{}/bench", place("LAB_WEBDAV_URL").display());
     let study =
         ask(here, "LAB_S3_URL", &format!("measure {url} --quick --connections 2 --json --no-store")).good().study();
@@ -52,7 +52,7 @@ fn objects() -> Vec<String> {
     names
 }
 
-fn each_test_of_a_store_has_figures(here: &Place) {
+fn each_test_of_a_store_has_figures(here: &TestDirectory) {
     let study =
         ask(here, "LAB_S3_URL", "measure s3://bench/pre --runtime 3 --connections 2 --json --no-store").good().study();
     let names: Vec<&str> = study.rows.iter().map(|row| row.pattern.as_str()).collect();
@@ -66,7 +66,7 @@ fn each_test_of_a_store_has_figures(here: &Place) {
     }
 }
 
-fn ipv6_tls_and_the_name_of_the_host(here: &Place) {
+fn ipv6_tls_and_the_name_of_the_host(here: &TestDirectory) {
     let six = ask(here, "LAB_S3_URL_IPV6", "inspect s3://bench").good().stdout;
     assert!(six.contains("[::1]:4568") && six.contains("path style"), "{six}");
     // The server over TLS knows buckets by the name of the host alone.
@@ -86,7 +86,7 @@ fn ipv6_tls_and_the_name_of_the_host(here: &Place) {
     here.write("config", "");
 }
 
-fn a_bucket_and_a_disk_are_one_table(here: &Place) {
+fn a_bucket_and_a_disk_are_one_table(here: &TestDirectory) {
     let disk = here.path("data");
     std::fs::create_dir(&disk).expect("a directory");
     let words =
@@ -106,7 +106,7 @@ fn a_bucket_and_a_disk_are_one_table(here: &Place) {
 #[test]
 fn a_store_and_its_mount_are_told_apart() {
     inside_beside_others("stores::a_store_and_its_mount_are_told_apart", "gateway --rate-mbit 1000", || {
-        let here = Place::new();
+        let here = TestDirectory::new();
         all_functions_work(&here);
         each_test_of_a_store_has_figures(&here);
         the_mount_adds_time_and_no_bytes(&here);
@@ -114,14 +114,14 @@ fn a_store_and_its_mount_are_told_apart() {
     });
 }
 
-fn all_functions_work(here: &Place) {
+fn all_functions_work(here: &TestDirectory) {
     let ran = ask(here, "LAB_S3_URL", "check s3-functional s3://bench --json --no-store").good();
     let study = ran.study();
     let failed: Vec<_> = study.verdicts.iter().filter(|row| row.verdict != Verdict::Pass).collect();
     assert!(study.verdicts.len() >= 8 && failed.is_empty(), "{failed:?}");
 }
 
-fn the_mount_adds_time_and_no_bytes(here: &Place) {
+fn the_mount_adds_time_and_no_bytes(here: &TestDirectory) {
     let (mount, local) = (place("LAB_S3"), here.path("local"));
     std::fs::create_dir_all(&local).expect("a directory");
     let words = format!(

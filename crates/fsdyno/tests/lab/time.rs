@@ -2,13 +2,13 @@
 
 use fsdyno_results::{Study, TreeRecord};
 use testkit::stack::{inside_beside_others, place, show};
-use testkit::{Place, word};
+use testkit::{TestDirectory, word};
 
 /// The answer about a command that makes a directory there, for people.
 fn answer_about(variable: &str) -> String {
     let at = place(variable);
     let words = ["time", word(&at), "--memory=none", "--rounds=2", "-q", "--no-store", "--", "mkdir", "a"];
-    Place::new().run(&words[..]).good().stdout
+    TestDirectory::new().run(&words[..]).good().stdout
 }
 
 /// Times a shell line on the place of this variable.
@@ -17,7 +17,7 @@ fn timed(variable: &str, options: &str, line: &str) -> Study {
     let mut words = vec!["time", word(&at), "--memory=none", "--quiet", "--no-store", "--json"];
     words.extend(options.split_whitespace());
     words.extend(["--shell", "--", line]);
-    Place::new().run(&words[..]).good().study()
+    TestDirectory::new().run(&words[..]).good().study()
 }
 
 fn tree(study: &Study) -> &TreeRecord {

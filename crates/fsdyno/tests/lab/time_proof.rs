@@ -9,7 +9,7 @@ use fsdyno_results::Row;
 use fsdyno_stats::median;
 use fsdyno_text::quantity::{bytes, latency, number};
 use testkit::stack::{inside, place, reports_inside, show};
-use testkit::{Place, RunResult, run_within, shell, skip, word};
+use testkit::{RunResult, TestDirectory, run_within, shell, skip, word};
 
 use crate::stack::long_ones_are_wanted;
 
@@ -44,7 +44,7 @@ fn time(places: &[String], options: &str, command: &[&str]) -> Headline {
 
 /// Runs the program without the usual time limit.
 fn asked(words: &[&str]) -> RunResult {
-    let place = Place::new();
+    let place = TestDirectory::new();
     run_within(Duration::from_secs(15 * 60), &mut place.command(words), &place.path("")).expect("it ends")
 }
 
@@ -161,7 +161,7 @@ impl Slowed {
         let [fast, slow] = self.values.map(|value| line.replace('%', &value.to_string()));
         let switch = format!("case $FSDYNO_DIR in */slow/*) {slow};; *) {fast};; esac\n");
         for short in self.recipes {
-            let files = Place::new();
+            let files = TestDirectory::new();
             files.write("slowed.toml", with_switch(short, &switch));
             let options = format!("--memory=none --recipe={}", files.word("slowed.toml"));
             let of = comparisons(10);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use fsdyno_present::Headline;
 use fsdyno_results::{Study, TreeRecord};
 use testkit::stack::{inside_beside_others, place, show};
-use testkit::{Neighbour, Place, RunResult, shell, word};
+use testkit::{Neighbour, RunResult, TestDirectory, shell, word};
 
 /// Number and name of a trap, and whether it is reported: for the trap, and for its twin.
 type Trap = (u8, &'static str, fn(&Grounds) -> [bool; 2]);
@@ -34,7 +34,7 @@ const TRAPS: [Trap; 18] = [
 
 /// The storages of the traps.
 struct Grounds {
-    files: Place,
+    files: TestDirectory,
     /// An ext4 that nobody else uses.
     ext4: PathBuf,
     /// The same through a daemon.
@@ -63,7 +63,7 @@ impl Grounds {
             std::fs::create_dir_all(&directory).expect("the stack is writable");
             directory
         };
-        let files = Place::with(&["from"]);
+        let files = TestDirectory::with(&["from"]);
         files.write("from/data", vec![7; 8 << 20]);
         Grounds {
             files,

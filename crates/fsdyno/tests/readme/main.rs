@@ -7,7 +7,7 @@ mod picture;
 
 use std::fs;
 
-use testkit::Place;
+use testkit::TestDirectory;
 
 /// The README and the pages with its examples, one after the other.
 fn pages() -> String {
@@ -85,7 +85,7 @@ fn briefly(question: &str) -> &'static [&'static str] {
 
 #[test]
 fn every_example_runs() {
-    let place = Place::with(&["data", "nfs"]);
+    let place = TestDirectory::with(&["data", "nfs"]);
     let mut lines = examples(&pages());
     assert!(lines.len() >= 9, "examples are lost: {lines:?}");
     for line in examples(&translations()) {
@@ -144,7 +144,7 @@ fn the_options_are_counted() {
 
 #[test]
 fn every_fio_line_runs() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let begins = |block: &[String], words: &str| block.first().is_some_and(|line| line.starts_with(words));
     let mut ran = 0;
     for (kind, block) in blocks(&pages()) {
@@ -167,7 +167,7 @@ fn every_fio_line_runs() {
 }
 
 /// Runs a fio line with its paths in a directory of ours, on small files and for a second.
-fn run_briefly(place: &Place, line: &str) {
+fn run_briefly(place: &TestDirectory, line: &str) {
     let mut all = words(line);
     assert_eq!(all.remove(0), "fsdyno", "{line}");
     let here = |word: &str| match word.split_once('=') {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use testkit::Place;
+use testkit::TestDirectory;
 
 use crate::{blocks, words};
 
@@ -103,7 +103,7 @@ impl Tried {
 /// Runs the words after a launcher. This program has one node: that answers a question, or it says how to start more
 /// for a question on many nodes.
 fn understood(line: &str, brief: &[&str]) {
-    let place = Place::with(&["data"]);
+    let place = TestDirectory::with(&["data"]);
     let all = words(line);
     let at = all.iter().position(|word| word == "fsdyno").unwrap_or_else(|| panic!("{line}"));
     let here = |word: &String| match word.as_str() {
@@ -124,7 +124,7 @@ fn shell(line: &str, brief: &[&str]) {
     if !testkit::has("jq") {
         return;
     }
-    let place = Place::with(&["data"]);
+    let place = TestDirectory::with(&["data"]);
     let target = format!("{} {}", place.word("data"), brief.join(" "));
     let line = line.replacen("fsdyno ", &format!("{} ", testkit::program()), 1).replacen("/data", &target, 1);
     let ran = place.program("bash", &["-o", "pipefail", "-c", &line]).output().unwrap();
@@ -132,7 +132,7 @@ fn shell(line: &str, brief: &[&str]) {
 }
 
 fn settings(text: &str) {
-    let place = Place::with(&["data", ".config/fsdyno"]);
+    let place = TestDirectory::with(&["data", ".config/fsdyno"]);
     place.write(".config/fsdyno/config.toml", text);
     let shown = Command::new(testkit::program()).arg("config").env("HOME", place.word("")).output().unwrap();
     let (said, shown) = (testkit::text(&shown.stderr), testkit::text(&shown.stdout));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use testkit::{Place, is_root};
+use testkit::{TestDirectory, is_root};
 
 const PICTURE: &str = "docs/images/measure.svg";
 
@@ -97,7 +97,7 @@ fn a_real_measure_is_drawn() {
     }
     let written = std::env::var("FSDYNO_EXAMPLE").is_ok_and(|word| word == "write");
     let brief = if written { "" } else { " --only=read-latency --size=16m --runtime=1" };
-    let place = Place::with(&["data"]);
+    let place = TestDirectory::with(&["data"]);
     let line = format!(
         "mount --bind {} /mnt && {program} measure /mnt{brief} > /dev/null 2>&1 && exec script --quiet --return --command \
          'stty cols 80; exec {program} show last --color=always' /dev/null",

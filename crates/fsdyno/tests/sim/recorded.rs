@@ -4,14 +4,14 @@ use std::io::Write;
 use std::os::unix::net::UnixListener;
 
 use serde_json::{Value, json};
-use testkit::Place;
+use testkit::TestDirectory;
 
 /// Writes at 0, 1, 2 and 3.001 ms.
 const LOG: &str = "fio version 3 iolog\n0 data add\n0 data open\n0 data write 0 4096\n1000 data write 4096 4096\n\
                    1500 data sync 4096 0\n2000 data write 8192 4096\n3001 data read 0 4096\n3100 data close\n";
 
 /// Replays the log on the virtual device, 100 µs for each request.
-fn replay(place: &Place, words: &str) -> Value {
+fn replay(place: &TestDirectory, words: &str) -> Value {
     let job = "--name=sim --ioengine=sim --sim_service=100us --output-format=json";
     place.run(&format!("fio {job} {words}")).good().document()
 }
@@ -27,7 +27,7 @@ fn at<'d>(document: &'d Value, path: &str) -> &'d Value {
 
 #[test]
 fn each_request_keeps_its_moment() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("log", LOG);
     let whole = replay(&place, "--read_iolog=log");
     assert_eq!(
@@ -47,7 +47,7 @@ fn each_request_keeps_its_moment() {
 
 #[test]
 fn lateness_is_exact_and_does_not_add_up() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let many = |gap_us: u64, count: u64| {
         let requests: String = (0..count).map(|n| format!("{} data read {} 4096\n", n * gap_us, n * 4096)).collect();
         format!("fio version 3 iolog\n0 data add\n0 data open\n{requests}{} data close\n", count * gap_us)
@@ -72,7 +72,7 @@ fn lateness_is_exact_and_does_not_add_up() {
 
 #[test]
 fn what_is_recorded_is_what_is_replayed() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let recorded =
         "--filename=data --rw=randrw --bsrange=4k-16k --size=256k --fsync=3 --rate_iops=1000 --write_iolog=first";
     replay(&place, recorded);
@@ -95,7 +95,7 @@ fn what_is_recorded_is_what_is_replayed() {
 #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 #[test]
 fn logs_come_through_streams_too() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("log", LOG);
     let listener = UnixListener::bind(place.path("socket")).unwrap();
     std::thread::scope(|scope| {
@@ -113,7 +113,7 @@ fn logs_come_through_streams_too() {
 
 #[test]
 fn clones_take_logs_in_turn() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("log", LOG);
     place.write("other", LOG.replace("write", "read"));
     let both = replay(&place, "--read_iolog=log:other --numjobs=3");
@@ -126,7 +126,7 @@ fn clones_take_logs_in_turn() {
 /// Errors in a log are reported before anything is done.
 #[test]
 fn a_log_that_cannot_be_replayed_touches_nothing() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let refused = |log: &str, words: &str, says: &str| {
         place.write("log", log);
         let ran = place.run(&format!("fio --name=a --read_iolog=log {words}"));
@@ -168,7 +168,7 @@ fn queued(time_ns: u64, sector: u64, bytes: u32, action: u32) -> Vec<u8> {
 fn traces_are_replayed_and_merged() {
     const READ: u32 = 0x11_0001;
     const WRITE: u32 = 0x12_0001;
-    let place = Place::new();
+    let place = TestDirectory::new();
     place.write("one", [queued(500_000, 0, 4096, READ), queued(2_500_000, 8, 4096, WRITE)].concat());
     place.write("two", [queued(1_000_000, 16, 8192, READ), queued(1_200_000, 0, 0, WRITE)].concat());
     let one = replay(&place, "--read_iolog=one --replay_redirect=data");

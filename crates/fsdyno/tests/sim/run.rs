@@ -16,7 +16,7 @@ pub(crate) struct RunResult {
 /// words say otherwise.
 pub(crate) fn simulate(words: &str) -> RunResult {
     let job = "--name=sim --ioengine=sim --sim_service=100us --size=4000k --bs=4k --rw=randread --output-format=json";
-    let ran = testkit::Place::new().run(&format!("{job} {words}"));
+    let ran = testkit::TestDirectory::new().run(&format!("{job} {words}"));
     RunResult { status: ran.status, document: ran.document(), stderr: ran.stderr }
 }
 

@@ -202,7 +202,7 @@ fn blocks_of_four_gibibytes_are_done() {
         assert_eq!(amounts(&format!("--ioengine={engine} --rw=read --bs=4g --size=16g"))[0], (4, 16 << 30), "{engine}");
     }
     assert_eq!(amounts("--ioengine=null --rw=read --bsrange=2g-8g --size=64g")[0].1, 64 << 30);
-    let ran = testkit::Place::new().run("--name=a --ioengine=psync --rw=write --bs=4t --size=8t");
+    let ran = testkit::TestDirectory::new().run("--name=a --ioengine=psync --rw=write --bs=4t --size=8t");
     assert!(ran.status == Some(1) && ran.stderr.contains("need 4.0 TiB of memory"), "{}", ran.stderr);
 }
 
@@ -210,7 +210,7 @@ fn blocks_of_four_gibibytes_are_done() {
 fn compare(run: u64) -> u64 {
     let mut random = Random(run << 32);
     let jobs: Vec<String> = (1..=JOBS).map(|number| job(number, &mut random)).collect();
-    let place = testkit::Place::new();
+    let place = testkit::TestDirectory::new();
     let ran = place.run(&format!("{} --record=record", jobs.join(" ")));
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     let record: Value = serde_json::from_str(&place.read("record")).expect("a record");

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use fsdyno_results::evidence::{RecordedFact, StorageClass};
 use fsdyno_results::{Finding, RunRecord, Severity};
-use testkit::Place;
+use testkit::TestDirectory;
 
 /// Size of the test files, MiB: an 80th of the memory of a small machine, and read in a second.
 pub(crate) const FILE_MIB: u64 = 64;
@@ -16,7 +16,7 @@ static DEVICE: Mutex<()> = Mutex::new(());
 
 /// A directory of the test, and the device for itself.
 pub(crate) struct Bench {
-    pub(crate) place: Place,
+    pub(crate) place: TestDirectory,
     _device: MutexGuard<'static, ()>,
 }
 
@@ -32,7 +32,7 @@ impl Bench {
     pub(crate) fn new() -> Option<Bench> {
         // A test that failed has done no harm to the device.
         let device = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
-        let bench = Bench { place: Place::new(), _device: device };
+        let bench = Bench { place: TestDirectory::new(), _device: device };
         let unusable = bench.unusable();
         if let Some(reason) = &unusable {
             testkit::skip(reason);

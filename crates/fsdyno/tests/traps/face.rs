@@ -123,7 +123,7 @@ fn simulated_jobs_are_left_alone_and_memory_is_called_memory() {
 
 #[test]
 fn stories_are_told() {
-    let explain = |words: &str| testkit::Place::new().run(&format!("explain {words}"));
+    let explain = |words: &str| testkit::TestDirectory::new().run(&format!("explain {words}"));
     let explanation = explain("page-cache").good().stdout;
     for part in ["page-cache (T2): ", "What happens\n", "How it is detected\n", "What to do\n", "Documented\n"] {
         assert!(explanation.contains(part), "{explanation}");

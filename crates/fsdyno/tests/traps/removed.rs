@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use fsdyno_results::{Severity, Study};
-use testkit::{Place, pause};
+use testkit::{TestDirectory, pause};
 
 /// Asks, with `meanwhile` done again and again to the directory of the question; the study as it was kept.
 fn measured(meanwhile: impl Fn(&Path)) -> Study {
-    let place = Place::with(&["data"]);
+    let place = TestDirectory::with(&["data"]);
     let mut running = place.start("measure --quick --size=16m --store store data");
     while !running.is_over() {
         place.names("data").iter().for_each(|name| meanwhile(&place.path("data").join(name)));

@@ -11,7 +11,7 @@ mod questions;
 mod reports;
 
 use bench::{built, escaped, wine};
-use testkit::{Place, text};
+use testkit::{TestDirectory, text};
 
 #[test]
 fn the_program_starts_and_says_which_it_is() {
@@ -36,7 +36,7 @@ fn the_null_engine_does_all_that_it_is_asked_for() {
 #[test]
 fn data_written_there_is_read_here_and_the_other_way_round() {
     let Some(wine) = wine() else { return };
-    let place = Place::new();
+    let place = TestDirectory::new();
     let directory = escaped(place.path("").as_path());
     for engine in ["psync", "sync", "windowsaio", "mmap"] {
         let (engine_word, name) = (format!("--ioengine={engine}"), format!("--name={engine}"));

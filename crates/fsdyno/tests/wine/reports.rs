@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use testkit::Place;
+use testkit::TestDirectory;
 
 use crate::bench::{directory, escaped, wine};
 
@@ -26,7 +26,7 @@ const SIM: &[&str] = &[
 #[test]
 fn reports_are_those_of_linux() {
     let Some(wine) = wine() else { return };
-    let place = Place::new();
+    let place = TestDirectory::new();
     for format in ["normal", "terse", "json", "json+"] {
         let format = format!("--output-format={format}");
         let words = [SIM, &[format.as_str()]].concat();
@@ -82,7 +82,7 @@ fn the_published_lines_run_and_their_json_has_the_same_tree() {
         let there: Value = serde_json::from_str(&printed).expect("one document");
         assert_eq!(there["jobs"][0]["error"], 0, "{shape:?}");
         assert!(there["jobs"][0]["read"]["io_bytes"].as_u64().is_some_and(|bytes| bytes >= 4 << 20), "{shape:?}");
-        let here = Place::new().run(&[&["--ioengine=libaio"], shape, &common[..]].concat());
+        let here = TestDirectory::new().run(&[&["--ioengine=libaio"], shape, &common[..]].concat());
         let here = here.document();
         let tree = |document: &Value| {
             let mut found = BTreeSet::new();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fsdyno_run::metadata::caches::Cache;
 
-use super::phases::{Phase, READ};
+use super::phases::{READ, SmallFilesPhase};
 
 /// The role of a node among those that run the phases together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl NodeRole {
     /// The rank whose files a phase uses. Phases that need cold caches use another rank's files, as mdtest does with
     /// its option -N; with `--shift` they use the second partner's, as the first partner's have been read, and files of
     /// the first partner are removed.
-    pub(super) fn owner(&self, phase: &Phase) -> u32 {
+    pub(super) fn owner(&self, phase: &SmallFilesPhase) -> u32 {
         let is_cold = matches!(phase.cache, Cache::ColdNames | Cache::ColdData);
         match (phase.partner, is_cold, self.shift) {
             (Some(partner), ..) => self.partners[partner],
@@ -65,7 +65,7 @@ mod tests {
     use super::super::phases::{METADATA, WRITE};
     use super::*;
 
-    fn named(pattern: &str) -> &'static Phase {
+    fn named(pattern: &str) -> &'static SmallFilesPhase {
         METADATA.iter().find(|phase| phase.pattern == pattern).unwrap()
     }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::node_role::NodeRole;
 use super::options::SmallFilesOptions;
-use super::phases::{FileUse, Phase, named};
+use super::phases::{FileUse, SmallFilesPhase, named};
 use super::suite::{PhaseResult, Suite};
 
 /// The order to run a phase, as it is sent to the other nodes.
@@ -30,14 +30,14 @@ impl PhaseOrder {
     }
 
     /// The phase of this order; `None`: it comes from another version.
-    pub fn phase(&self) -> Option<&'static Phase> {
+    pub fn phase(&self) -> Option<&'static SmallFilesPhase> {
         named(&self.phase)
     }
 }
 
 impl Suite {
     /// The order for a phase, for the other nodes.
-    pub fn order(&self, phase: &Phase) -> PhaseOrder {
+    pub fn order(&self, phase: &SmallFilesPhase) -> PhaseOrder {
         PhaseOrder { options: self.options.clone(), phase: phase.pattern.to_owned() }
     }
 
@@ -55,7 +55,7 @@ impl Suite {
     }
 
     /// This node's part of a phase as the record of a run.
-    pub fn as_run(&self, phase: &Phase, done: &PhaseResult, node: Node, version: &str) -> RunRecord {
+    pub fn as_run(&self, phase: &SmallFilesPhase, done: &PhaseResult, node: Node, version: &str) -> RunRecord {
         let PhaseRecord { operations, failures, error, bytes, elapsed_ns, cpu_ns, latency, cache, conditions, .. } =
             &done.record;
         let setup = JobSetup { engine: "smallfiles".to_owned(), clones: self.options.threads, ..JobSetup::default() };
@@ -94,7 +94,7 @@ fn moved_ms(job: &JobRecord) -> u64 {
 
 impl PhaseResult {
     /// The sum over all nodes. The time runs from the first operation of any node to the last, as mdtest counts it.
-    pub fn joined(self, phase: &Phase, mut run: RunRecord) -> PhaseResult {
+    pub fn joined(self, phase: &SmallFilesPhase, mut run: RunRecord) -> PhaseResult {
         let mut all = PhaseResult { cut: false, planned: 0, part: None, run: None, ..self };
         let mut record = PhaseRecord { name: all.record.name, ..PhaseRecord::default() };
         let mut part = Latency::default();
@@ -137,7 +137,7 @@ fn cache(jobs: &[JobRecord]) -> Option<String> {
     Some(if same { first } else { format!("{first}; other nodes differ") })
 }
 
-impl Phase {
+impl SmallFilesPhase {
     /// Whether the phase makes, renames or removes names.
     fn changes(&self) -> bool {
         !matches!(self.acts, FileUse::Uses(_) | FileUse::Lists | FileUse::Searches)

@@ -5,7 +5,7 @@ use fsdyno_run::metadata::operations::{self, Perform};
 use fsdyno_run::metadata::tree::Family;
 
 /// One phase.
-pub struct Phase {
+pub struct SmallFilesPhase {
     pub(super) pattern: &'static str,
     /// The title for people.
     pub(super) title: &'static str,
@@ -35,12 +35,28 @@ pub(super) enum FileUse {
     Searches,
 }
 
-const fn phase(pattern: &'static str, title: &'static str, acts: FileUse, perform: Perform, cache: Cache) -> Phase {
-    Phase { pattern, title, acts, perform, part: None, cache, moves_data: false, limited: true, partner: None }
+const fn phase(
+    pattern: &'static str,
+    title: &'static str,
+    acts: FileUse,
+    perform: Perform,
+    cache: Cache,
+) -> SmallFilesPhase {
+    SmallFilesPhase {
+        pattern,
+        title,
+        acts,
+        perform,
+        part: None,
+        cache,
+        moves_data: false,
+        limited: true,
+        partner: None,
+    }
 }
 
 /// Writes the files of the published rule. It is never cut short.
-pub(super) static WRITE: Phase = Phase {
+pub(super) static WRITE: SmallFilesPhase = SmallFilesPhase {
     part: Some(("write-close", "write: its close")),
     moves_data: true,
     limited: false,
@@ -48,24 +64,24 @@ pub(super) static WRITE: Phase = Phase {
 };
 
 /// Reads them. It is never cut short.
-pub(super) static READ: Phase = Phase {
+pub(super) static READ: SmallFilesPhase = SmallFilesPhase {
     moves_data: true,
     limited: false,
     ..phase("read", "read", FileUse::Uses(Family::Test), operations::read, Cache::Hot)
 };
 
 /// The other operations of a git server, a mail store or a build.
-pub(super) static METADATA: [Phase; 13] = [
+pub(super) static METADATA: [SmallFilesPhase; 13] = [
     phase("stat-hot", "stat, hot", FileUse::Uses(Family::Test), operations::stat, Cache::HotNames),
     phase("stat-cold", "stat, cold", FileUse::Uses(Family::Test), operations::stat, Cache::ColdNames),
-    Phase {
+    SmallFilesPhase {
         moves_data: true,
         ..phase("open-read", "open+read", FileUse::Uses(Family::Test), operations::read, Cache::ColdData)
     },
     phase("create", "create", FileUse::Makes(Family::Empty), operations::create, Cache::Unconcerned),
     phase("readdir", "readdir", FileUse::Lists, operations::list, Cache::Hot),
     phase("rename", "rename", FileUse::Turns(Family::Empty, Family::Moved), operations::rename, Cache::Unconcerned),
-    Phase {
+    SmallFilesPhase {
         part: Some(("fsync-file-only", "write+fsync: its fsync")),
         moves_data: true,
         ..phase(
@@ -76,7 +92,7 @@ pub(super) static METADATA: [Phase; 13] = [
             Cache::Unconcerned,
         )
     },
-    Phase {
+    SmallFilesPhase {
         part: Some(("fsync-directory-only", "create+fsync: its fsync")),
         ..phase(
             "fsync-directory",
@@ -93,19 +109,25 @@ pub(super) static METADATA: [Phase; 13] = [
     phase("unlink", "unlink", FileUse::Removes(Family::Test), operations::unlink, Cache::Unconcerned),
 ];
 
-const fn of_mdtest(pattern: &'static str, acts: FileUse, perform: Perform, partner: Option<usize>) -> Phase {
+const fn of_mdtest(pattern: &'static str, acts: FileUse, perform: Perform, partner: Option<usize>) -> SmallFilesPhase {
     let limited = matches!(acts, FileUse::Makes(_));
-    Phase { limited, partner, ..phase(pattern, pattern, acts, perform, Cache::Unconcerned) }
+    SmallFilesPhase { limited, partner, ..phase(pattern, pattern, acts, perform, Cache::Unconcerned) }
 }
 
 /// The phases of mdtest as IO500 asks for them. Each rank works on the files of another one, but for those that write.
-pub(super) static MDTEST: [Phase; 9] = [
+pub(super) static MDTEST: [SmallFilesPhase; 9] = [
     of_mdtest("mdtest-easy-write", FileUse::Makes(Family::Test), operations::write, None),
     of_mdtest("mdtest-easy-stat", FileUse::Uses(Family::Test), operations::stat, Some(0)),
     of_mdtest("mdtest-easy-delete", FileUse::Removes(Family::Test), operations::unlink, Some(1)),
-    Phase { moves_data: true, ..of_mdtest("mdtest-hard-write", FileUse::Makes(Family::Test), operations::write, None) },
+    SmallFilesPhase {
+        moves_data: true,
+        ..of_mdtest("mdtest-hard-write", FileUse::Makes(Family::Test), operations::write, None)
+    },
     of_mdtest("mdtest-hard-stat", FileUse::Uses(Family::Test), operations::stat, Some(0)),
-    Phase { moves_data: true, ..of_mdtest("mdtest-hard-read", FileUse::Uses(Family::Test), operations::read, Some(1)) },
+    SmallFilesPhase {
+        moves_data: true,
+        ..of_mdtest("mdtest-hard-read", FileUse::Uses(Family::Test), operations::read, Some(1))
+    },
     of_mdtest("mdtest-hard-delete", FileUse::Removes(Family::Test), operations::unlink, Some(0)),
     of_mdtest("find-easy", FileUse::Searches, operations::find, None),
     of_mdtest("find-hard", FileUse::Searches, operations::find, None),
@@ -132,18 +154,19 @@ pub enum WholeFile {
 }
 
 /// The phase that does this with files that are synced, under the name of a test.
-pub fn of_whole_files(pattern: &'static str, act: WholeFile) -> Phase {
+pub fn of_whole_files(pattern: &'static str, act: WholeFile) -> SmallFilesPhase {
     let family = Family::Synced;
     let phase = |acts, perform, cache| phase(pattern, pattern, acts, perform, cache);
     match act {
-        WholeFile::Write => {
-            Phase { moves_data: true, ..phase(FileUse::Makes(family), operations::write_synced, Cache::Unconcerned) }
-        }
+        WholeFile::Write => SmallFilesPhase {
+            moves_data: true,
+            ..phase(FileUse::Makes(family), operations::write_synced, Cache::Unconcerned)
+        },
         WholeFile::Read => {
-            Phase { moves_data: true, ..phase(FileUse::Uses(family), operations::read, Cache::ColdData) }
+            SmallFilesPhase { moves_data: true, ..phase(FileUse::Uses(family), operations::read, Cache::ColdData) }
         }
         WholeFile::ReadAgain => {
-            Phase { moves_data: true, ..phase(FileUse::Uses(family), operations::read, Cache::Hot) }
+            SmallFilesPhase { moves_data: true, ..phase(FileUse::Uses(family), operations::read, Cache::Hot) }
         }
         WholeFile::Stat { asks_anew } => {
             let cache = if asks_anew { Cache::ColdNames } else { Cache::HotNames };
@@ -155,7 +178,7 @@ pub fn of_whole_files(pattern: &'static str, act: WholeFile) -> Phase {
 }
 
 /// The phase of this name.
-pub(crate) fn named(pattern: &str) -> Option<&'static Phase> {
+pub(crate) fn named(pattern: &str) -> Option<&'static SmallFilesPhase> {
     [&WRITE, &READ].into_iter().chain(&METADATA).chain(&MDTEST).find(|phase| phase.pattern == pattern)
 }
 

@@ -3,7 +3,7 @@
 use fsdyno_results::{PhaseRecord, Row, Severity, Study, test_name};
 use fsdyno_text::quantity::count;
 
-use super::phases::{FileUse, Phase, READ, WRITE};
+use super::phases::{FileUse, READ, SmallFilesPhase, WRITE};
 use super::shell;
 use super::suite::{PhaseResult, Suite};
 use crate::Problem;
@@ -35,7 +35,7 @@ impl<'n> Rows<'n> {
         &mut self,
         study_run: &mut StudyRun<'_>,
         suite: &mut Suite,
-        phase: &'static Phase,
+        phase: &'static SmallFilesPhase,
     ) -> Result<usize, Problem> {
         let title = match phase.acts {
             // Directories differ by one or two names per family at most.
@@ -68,7 +68,7 @@ impl<'n> Rows<'n> {
     }
 
     /// Fills the row; returns the row of the call that is timed by itself.
-    fn keep(&mut self, row: &mut Row, phase: &Phase, done: PhaseResult) -> Option<Row> {
+    fn keep(&mut self, row: &mut Row, phase: &SmallFilesPhase, done: PhaseResult) -> Option<Row> {
         let PhaseResult { record, part, findings, planned, cut, run, .. } = done;
         let is_new = !self.cuts.iter().any(|(title, _)| *title == phase.title);
         if cut && is_new {
@@ -99,7 +99,7 @@ impl<'n> Rows<'n> {
 }
 
 /// The shell loop of a phase, for phases that have one.
-fn command(suite: &Suite, phase: &Phase) -> Vec<String> {
+fn command(suite: &Suite, phase: &SmallFilesPhase) -> Vec<String> {
     match phase.pattern {
         _ if !suite.options.is_published() || suite.role.ranks > 1 => Vec::new(),
         name if name == WRITE.pattern => shell::words(shell::WRITE_LOOP),

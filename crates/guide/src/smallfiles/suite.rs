@@ -18,7 +18,7 @@ use fsdyno_stats::sort;
 
 use super::node_role::NodeRole;
 use super::options::SmallFilesOptions;
-use super::phases::{FileUse, Phase};
+use super::phases::{FileUse, SmallFilesPhase};
 use super::relay::Relay;
 use crate::watch::Step;
 use crate::work_directory::reason;
@@ -65,7 +65,7 @@ pub struct PhaseResult {
 }
 
 /// The result of a phase that cannot be run here; the reason takes the place of the cache state.
-fn did_not_run(phase: &Phase, reason: String) -> PhaseResult {
+fn did_not_run(phase: &SmallFilesPhase, reason: String) -> PhaseResult {
     let record = PhaseRecord { name: phase.pattern.into(), cache: Some(reason), ..PhaseRecord::default() };
     PhaseResult { record, ..PhaseResult::default() }
 }
@@ -145,12 +145,12 @@ impl Suite {
     }
 
     /// Whether the names that the phase needs exist.
-    pub(crate) fn has_work(&self, phase: &Phase) -> bool {
+    pub(crate) fn has_work(&self, phase: &SmallFilesPhase) -> bool {
         !self.items(phase).is_empty()
     }
 
     /// Number of names in the largest directory, as far as this node knows.
-    pub(super) fn names_listed(&self, phase: &Phase) -> u64 {
+    pub(super) fn names_listed(&self, phase: &SmallFilesPhase) -> u64 {
         let most = self.items(phase).iter().map(|item| item.expected).max().unwrap_or(0);
         if self.is_shared() { most * u64::from(self.role.ranks) } else { most }
     }
@@ -161,7 +161,7 @@ impl Suite {
     /// When another rank's files are missing, or no more threads can be started.
     pub fn perform(
         &mut self,
-        phase: &Phase,
+        phase: &SmallFilesPhase,
         control: &Arc<Control>,
         step: &Step,
         watcher: &mut dyn Watcher,
@@ -234,13 +234,13 @@ impl Suite {
     }
 
     /// The operation of a phase. Cold attributes are read past the kernel's cache where that is possible.
-    fn perform_of(&self, phase: &Phase) -> Perform {
+    fn perform_of(&self, phase: &SmallFilesPhase) -> Perform {
         let forced = phase.cache == Cache::ColdNames && self.caches.uncached_attributes_from().is_some();
         if forced { operations::stat_uncached } else { phase.perform }
     }
 
     /// The extra time that an operation may take: a second per MiB, a millisecond per name, ns.
-    fn more_ns(&self, phase: &Phase, items: &[Item]) -> u64 {
+    fn more_ns(&self, phase: &SmallFilesPhase, items: &[Item]) -> u64 {
         let ranks = if self.is_shared() { u64::from(self.role.ranks) } else { 1 };
         match phase.acts {
             FileUse::Lists | FileUse::Searches => {
@@ -251,7 +251,7 @@ impl Suite {
     }
 
     /// The names that the phase will work on.
-    fn items(&self, phase: &Phase) -> Vec<Item> {
+    fn items(&self, phase: &SmallFilesPhase) -> Vec<Item> {
         let owner = self.role.owner(phase);
         if owner != self.role.rank {
             return self.items_of_another(owner);

@@ -11,7 +11,7 @@ use fsdyno_run::Control;
 use tempfile::TempDir;
 
 use super::passes::phase_of;
-use super::phases::{METADATA, Phase, READ, WRITE};
+use super::phases::{METADATA, READ, SmallFilesPhase, WRITE};
 use super::*;
 use crate::watch::{SilentWatcher, Step, Watcher};
 
@@ -43,7 +43,7 @@ impl<'a> Run<'a> {
         Run { rows: Rows::new(0, nodes), suite, study_run }
     }
 
-    fn phase(&mut self, phase: &'static Phase) -> Row {
+    fn phase(&mut self, phase: &'static SmallFilesPhase) -> Row {
         let index = self.rows.run(&mut self.study_run, &mut self.suite, phase).unwrap();
         self.study_run.study.rows[index].clone()
     }

@@ -2,15 +2,15 @@
 
 use crate::direction::PerDirection;
 use crate::draft::Draft;
-use crate::option::{Choice, Kind, Row};
+use crate::option::{Choice, Kind, OptionRow};
 use crate::typed::Amount;
 use crate::value::{Refusal, TimeUnit, Word};
 
 /// Largest count that an unsigned option takes.
 pub(super) const COUNT_MAX: i64 = u32::MAX as i64;
 
-pub(super) const fn option(name: &'static str, kind: Kind<Draft>) -> Row<Draft> {
-    Row::new(name, kind)
+pub(super) const fn option(name: &'static str, kind: Kind<Draft>) -> OptionRow<Draft> {
+    OptionRow::new(name, kind)
 }
 
 pub(super) const fn flag<T>(set: fn(&mut T, bool)) -> Kind<T> {

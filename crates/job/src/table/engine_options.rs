@@ -3,7 +3,7 @@
 use super::JobRow;
 use super::build::*;
 use crate::draft::Draft;
-use crate::option::{Choice, Row, Status, Status::*};
+use crate::option::{Choice, OptionRow, Status, Status::*};
 use crate::secret::Secret;
 use crate::typed::{
     CpuioOptions, DeviceCommands, DeviceWrite, Donor, IoPriority, NetworkOptions, ObjectDialect, ObjectOptions,
@@ -169,7 +169,7 @@ fn priority_share(item: &str, kb_base: u32) -> Result<(u64, u32, Option<IoPriori
 }
 
 /// An option of an engine that this build does not have.
-const fn absent(name: &'static str, engines: &'static [&'static str], help: &'static str) -> Row<Draft> {
+const fn absent(name: &'static str, engines: &'static [&'static str], help: &'static str) -> OptionRow<Draft> {
     option(name, text(ignore_text)).tier(4).engines(engines).help(help).status(ABSENT)
 }
 

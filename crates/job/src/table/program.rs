@@ -5,7 +5,7 @@ use super::build::*;
 use crate::debug;
 use crate::help;
 use crate::lookup;
-use crate::option::{Kind, Offer::*, Row, Status, Status::*};
+use crate::option::{Kind, Offer::*, OptionRow, Status, Status::*};
 use crate::settings::{Action, Eta, Findings, IdleProfile, Settings};
 use crate::value::{self, Refusal, TimeUnit};
 
@@ -14,8 +14,8 @@ const NETWORK: Status =
 const TRIGGERS: Status = Rejected("it simulates power cuts through fio's server");
 const SELF_TEST: Status = Rejected("it tests fio itself");
 
-const fn program(name: &'static str, kind: Kind<Settings>) -> Row<Settings> {
-    Row::new(name, kind)
+const fn program(name: &'static str, kind: Kind<Settings>) -> OptionRow<Settings> {
+    OptionRow::new(name, kind)
 }
 
 /// fio's single letters, for the options that people use them for. `-r` is readonly, not read.

@@ -23,7 +23,7 @@ fn names_are_unique_for_every_engine() {
 
 #[test]
 fn every_row_is_complete() {
-    fn check<T>(row: &crate::option::Row<T>) {
+    fn check<T>(row: &crate::option::OptionRow<T>) {
         assert!(row.help.len() >= 4 && !row.help.ends_with('.'), "help of {}", row.name);
         assert!((1..=4).contains(&row.tier), "tier of {}", row.name);
         let mut words = HashSet::new();

@@ -5,7 +5,7 @@ use fsdyno_text::escape;
 
 use crate::headline::{Headline, NodesOfTest, rounded};
 use crate::quantity::plain_seconds;
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 
 /// The columns; a name ends with its unit.
 const HEADER: &str = "study,target,path,pattern,round,direction,trust,findings,error,workers,depth,bytes,operations,\
@@ -78,7 +78,7 @@ impl Figures<'_> {
     }
 }
 
-fn directions<'b>(line: &Line<'_>, repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
+fn directions<'b>(line: &PatternLine<'_>, repeat: &'b Repeat<'_>) -> Vec<Figures<'b>> {
     if let Some(phase) = repeat.phase {
         let runtime_s = phase.elapsed_ns as f64 / 1e9;
         let latency = repeat.latency(Lane::Operation);

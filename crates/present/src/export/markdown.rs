@@ -10,7 +10,7 @@ use crate::command;
 use crate::headline::verdict::figure;
 use crate::headline::{Headline, finding_kinds, metrics};
 use crate::quantity::{duration, megabytes_per_s, number, percent, ratio, shortened, times_between};
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 
 /// The study as Markdown: the answer, verdicts, a table of figures, findings, and the command.
 pub fn markdown(study: &Study) -> String {
@@ -81,7 +81,7 @@ fn table(text: &mut String, grid: &Grid<'_>) {
     }
 }
 
-fn in_words(cell: &TestRounds<'_>, line: &Line<'_>, target: usize) -> String {
+fn in_words(cell: &TestRounds<'_>, line: &PatternLine<'_>, target: usize) -> String {
     if !cell.was_tried() {
         return "not run".to_owned();
     }

@@ -9,7 +9,7 @@ use fsdyno_results::{Lane, Metric, Question, Repeat, Study, TestRounds, Trust};
 use fsdyno_stats::median;
 use fsdyno_text::escape;
 
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 
 /// The quantiles of a latency: percent and label.
 const QUANTILES: [(f64, &str); 4] = [(50.0, "0.5"), (90.0, "0.9"), (99.0, "0.99"), (99.9, "0.999")];
@@ -139,7 +139,7 @@ fn trust(text: &mut String, labels: &str, cell: &TestRounds<'_>) {
     let _ = writeln!(text, "fsdyno_trust{{{labels}}} {trust}");
 }
 
-fn labels(grid: &Grid<'_>, line: &Line<'_>, target: usize) -> String {
+fn labels(grid: &Grid<'_>, line: &PatternLine<'_>, target: usize) -> String {
     format!(
         "{},target=\"{}\",pattern=\"{}\"",
         place_labels(grid.study.question, &grid.study.targets[target].path),

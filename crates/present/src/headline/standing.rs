@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::quantity::{listed, ratio, times, times_between};
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 
 /// The ranking in a pattern of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -47,23 +47,23 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<PatternRanking> {
         return Vec::new();
     }
     let mut all: Vec<PatternRanking> = grid.lines.iter().map(|line| PatternRanking::of(grid, line)).collect();
-    let is_synced = |line: &&Line<'_>| line.cells.iter().any(|cell| cell.value(Metric::WallAndSync).is_some());
+    let is_synced = |line: &&PatternLine<'_>| line.cells.iter().any(|cell| cell.value(Metric::WallAndSync).is_some());
     all.extend(grid.lines.iter().filter(is_synced).map(|line| PatternRanking::with_sync(grid, line)));
     all
 }
 
 impl PatternRanking {
     /// The ranking in this line.
-    pub(crate) fn of(grid: &Grid<'_>, line: &Line<'_>) -> PatternRanking {
+    pub(crate) fn of(grid: &Grid<'_>, line: &PatternLine<'_>) -> PatternRanking {
         PatternRanking::by(grid, line, line.headline())
     }
 
     /// The ranking by the time until everything is durable that the command left in memory.
-    fn with_sync(grid: &Grid<'_>, line: &Line<'_>) -> PatternRanking {
+    fn with_sync(grid: &Grid<'_>, line: &PatternLine<'_>) -> PatternRanking {
         PatternRanking { with_sync: true, ..PatternRanking::by(grid, line, Metric::DurableIops) }
     }
 
-    fn by(grid: &Grid<'_>, line: &Line<'_>, metric: Metric) -> PatternRanking {
+    fn by(grid: &Grid<'_>, line: &PatternLine<'_>, metric: Metric) -> PatternRanking {
         let ranking = Ranking::of(grid, line, metric);
         let lead = ranking.lead(line);
         let name = |index: usize| grid.targets[index].clone();
@@ -124,7 +124,7 @@ struct Ranking {
 }
 
 impl Ranking {
-    fn of(grid: &Grid<'_>, line: &Line<'_>, metric: Metric) -> Ranking {
+    fn of(grid: &Grid<'_>, line: &PatternLine<'_>, metric: Metric) -> Ranking {
         let is_asked = |index: &usize| !grid.is_reference(*index) && !line.cells[*index].repeats.is_empty();
         let ran = (0..line.cells.len()).filter(is_asked);
         let (mut ranks, mut left_out): (Vec<usize>, Vec<usize>) =
@@ -143,7 +143,7 @@ impl Ranking {
     /// The first place, the place that decides against it, and their ratio. It decides the first place without a clear
     /// difference, else the second. `None` with fewer than two; the ratio is missing where the two have no common
     /// round.
-    fn lead(&self, line: &Line<'_>) -> Option<(usize, usize, Option<Ratio>)> {
+    fn lead(&self, line: &PatternLine<'_>) -> Option<(usize, usize, Option<Ratio>)> {
         let (first, others) = self.ranks.split_first()?;
         let ratio = |other: usize| line.cells[*first].ratio(&line.cells[other], self.metric);
         let open = others.iter().find(|other| !ratio(**other).is_some_and(|found| is_ahead(&found)));

@@ -6,7 +6,7 @@ use fsdyno_text::quantity::number;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 
 /// The figures of one test on one target: medians of its runs, percentiles over the requests of all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -94,7 +94,7 @@ pub(crate) fn rounded(value: f64) -> f64 {
 }
 
 impl TestFigures {
-    pub(super) fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize, cell: &TestRounds<'_>) -> TestFigures {
+    pub(super) fn of(grid: &Grid<'_>, line: &PatternLine<'_>, target: usize, cell: &TestRounds<'_>) -> TestFigures {
         let (moved, requests) = metrics(line);
         let workers = cell.counted().first().copied().or(cell.repeats.first());
         let asked = cell.asked_lane(grid.study);
@@ -143,7 +143,7 @@ impl TestFigures {
 }
 
 /// The metrics that give a line's bytes and requests per second.
-pub(crate) fn metrics(line: &Line<'_>) -> (Metric, Metric) {
+pub(crate) fn metrics(line: &PatternLine<'_>) -> (Metric, Metric) {
     match line.headline() {
         Metric::Durable => (Metric::Durable, Metric::DurableIops),
         Metric::Operations => (Metric::Throughput, Metric::Operations),

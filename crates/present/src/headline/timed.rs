@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::standing::PatternRanking;
 use super::test::rounded;
 use crate::quantity::{listed, times as times_of};
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 
 /// The times of one command on one storage, over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -95,7 +95,7 @@ pub(super) fn all(grid: &Grid<'_>) -> Vec<TimeFigures> {
 }
 
 impl TimeFigures {
-    fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize, cell: &TestRounds<'_>) -> TimeFigures {
+    fn of(grid: &Grid<'_>, line: &PatternLine<'_>, target: usize, cell: &TestRounds<'_>) -> TimeFigures {
         let ran: Vec<_> = cell.counted().into_iter().filter(|repeat| repeat.error().is_none()).collect();
         let trees = || ran.iter().filter_map(|repeat| repeat.row.tree.as_ref());
         let middle = |values: Vec<f64>| median(&values).map(rounded_s);
@@ -167,7 +167,7 @@ impl Times {
 }
 
 impl Share {
-    fn of(grid: &Grid<'_>, line: &Line<'_>, target: usize) -> Option<Share> {
+    fn of(grid: &Grid<'_>, line: &PatternLine<'_>, target: usize) -> Option<Share> {
         let memory =
             (0..grid.targets.len()).find(|index| grid.is_reference(*index)).filter(|index| *index != target)?;
         let (memory, here) = (&line.cells[memory], &line.cells[target]);

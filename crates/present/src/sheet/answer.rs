@@ -7,7 +7,7 @@ use super::outline::{Outline, badge};
 use super::{glance, tiles, verdicts};
 use crate::headline::{Headline, Step, figures};
 use crate::quantity::{counted, shortened};
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 use crate::tables::with_joined_units;
 
 pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
@@ -55,7 +55,7 @@ fn in_short(grid: &Grid<'_>, headline: &Headline) -> String {
         tests => {
             let kind = match grid.study.question {
                 Question::Fio => "job",
-                _ if grid.lines.iter().all(Line::is_phase) => "operation",
+                _ if grid.lines.iter().all(PatternLine::is_phase) => "operation",
                 _ => "test",
             };
             let places = match grid.targets.len() {

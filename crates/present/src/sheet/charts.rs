@@ -12,15 +12,15 @@ use super::outline::{Outline, badge, named, test};
 use super::rate_changes;
 use super::series::{MarkKind, Series, throttle_visible};
 use crate::quantity::{duration, listed, round, shortened};
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 
 /// With more tests than this, their charts are collapsed.
 const OPEN_TESTS_MAX: usize = 10;
 
 pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
-    let is_test = |line: &Line<'_>| grid.tests().any(|(test, _, _)| test.pattern == line.pattern);
+    let is_test = |line: &PatternLine<'_>| grid.tests().any(|(test, _, _)| test.pattern == line.pattern);
     let lines = grid.lines.iter().enumerate().filter(|(_, line)| !line.is_phase() && is_test(line));
-    let lines: Vec<(usize, &Line<'_>)> = lines.collect();
+    let lines: Vec<(usize, &PatternLine<'_>)> = lines.collect();
     if lines.is_empty() {
         return operations(grid, place);
     }
@@ -49,7 +49,7 @@ fn operations(grid: &Grid<'_>, place: &Outline) -> Markup {
         let name = if grid.targets.len() > 1 { grid.targets[target].clone() } else { String::new() };
         Some(Range { target, name, p50: at(50.0)?, p99: at(99.0), p999: at(99.9) })
     };
-    let group = |line: &Line<'_>| Group {
+    let group = |line: &PatternLine<'_>| Group {
         title: line.title.clone(),
         ranges: line.cells.iter().enumerate().filter_map(range).collect(),
     };
@@ -69,7 +69,7 @@ fn operations(grid: &Grid<'_>, place: &Outline) -> Markup {
 }
 
 /// A chart with its test and remarks.
-fn panel(line: &Line<'_>, grid: &Grid<'_>, chart: Markup, words: &str) -> Markup {
+fn panel(line: &PatternLine<'_>, grid: &Grid<'_>, chart: Markup, words: &str) -> Markup {
     let of_cells = line.cells.iter().zip(&grid.targets);
     let invalid = of_cells.filter(|(cell, _)| cell.was_tried() && cell.trust() == Trust::Invalid);
     let invalid: Vec<String> = invalid.map(|(_, name)| shortened(name, 40)).collect();
@@ -83,7 +83,7 @@ fn panel(line: &Line<'_>, grid: &Grid<'_>, chart: Markup, words: &str) -> Markup
     }
 }
 
-fn over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> Markup {
+fn over_time(lines: &[(usize, &PatternLine<'_>)], grid: &Grid<'_>, place: &Outline) -> Markup {
     let names: Vec<String> = match grid.targets.len() {
         1 => Vec::new(),
         _ => grid.targets.iter().map(|name| time::short_name(name)).collect(),
@@ -118,7 +118,7 @@ fn over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> 
 }
 
 /// Remarks that hold for all charts of throughput.
-fn about<'a>(drawn: impl Iterator<Item = (&'a Line<'a>, &'a Series)> + Clone) -> String {
+fn about<'a>(drawn: impl Iterator<Item = (&'a PatternLine<'a>, &'a Series)> + Clone) -> String {
     let mut words = vec!["The dashed line is the table's figure.".to_owned()];
     let all = || drawn.clone().map(|(_, series)| series);
     if all().any(|series| !series.medians.is_empty()) {
@@ -146,7 +146,7 @@ fn about<'a>(drawn: impl Iterator<Item = (&'a Line<'a>, &'a Series)> + Clone) ->
 }
 
 /// Remarks on one chart.
-fn remarks(series: &Series, line: &Line<'_>, grid: &Grid<'_>) -> String {
+fn remarks(series: &Series, line: &PatternLine<'_>, grid: &Grid<'_>) -> String {
     let mut words = rate_changes::sentences(series, grid);
     let longest = |target: usize| {
         let mine = series.marks.iter().filter(|mark| mark.target == target && mark.kind == MarkKind::FinalSync);
@@ -172,8 +172,8 @@ pub(super) fn curves_of(cell: &TestRounds<'_>, target: usize) -> Vec<(Lane, Curv
         .collect()
 }
 
-fn distributions(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> Markup {
-    let charts: Vec<(&Line<'_>, Markup)> = lines
+fn distributions(lines: &[(usize, &PatternLine<'_>)], grid: &Grid<'_>, place: &Outline) -> Markup {
+    let charts: Vec<(&PatternLine<'_>, Markup)> = lines
         .iter()
         .filter_map(|(index, line)| {
             let title = format!("Distribution of latency, {}", shortened(&line.pattern, 60));
@@ -191,7 +191,7 @@ fn distributions(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline)
     }
 }
 
-fn curves(line: &Line<'_>, grid: &Grid<'_>) -> Vec<Curve> {
+fn curves(line: &PatternLine<'_>, grid: &Grid<'_>) -> Vec<Curve> {
     let of_cell = |(target, cell): (usize, &TestRounds<'_>)| {
         let curves = curves_of(cell, target);
         let one = curves.len() == 1;
@@ -210,8 +210,8 @@ fn curves(line: &Line<'_>, grid: &Grid<'_>) -> Vec<Curve> {
 }
 
 /// One map for each test on each storage; collapsed, as the distribution has the essentials.
-fn latency_over_time(lines: &[(usize, &Line<'_>)], grid: &Grid<'_>, place: &Outline) -> Markup {
-    let of_line = |line: &Line<'_>| {
+fn latency_over_time(lines: &[(usize, &PatternLine<'_>)], grid: &Grid<'_>, place: &Outline) -> Markup {
+    let of_line = |line: &PatternLine<'_>| {
         let map = |(target, cell): (usize, &TestRounds<'_>)| {
             let counted = cell.counted();
             let rounds = counted.iter().filter_map(|repeat| repeat.merged.as_ref());

@@ -14,7 +14,7 @@ use super::{charts, findings};
 use crate::headline::verdict::figure;
 use crate::headline::{Headline, LatencyMicroseconds, TestFigures, TimeFigures, seconds};
 use crate::quantity::{duration, listed, number, percent, ratio, shortened, times_between};
-use crate::summary::{Grid, Line, did_nothing};
+use crate::summary::{Grid, PatternLine, did_nothing};
 
 pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     if grid.lines.is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> 
 
 fn all(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     let mut table = Table::new().words("Test").words("Place").words("Trust").numbers("Depth").numbers(rate_unit());
-    table = table.numbers(if grid.lines.iter().all(Line::is_phase) { "ops/s" } else { "IOPS" });
+    table = table.numbers(if grid.lines.iter().all(PatternLine::is_phase) { "ops/s" } else { "IOPS" });
     table = table
         .numbers("Wall")
         .numbers("CPU")
@@ -114,7 +114,7 @@ fn missing(reason: &str) -> Markup {
 }
 
 /// A 99th percentile that a verdict rests on though fewer than ten values lie beyond it.
-fn judged_p99(grid: &Grid<'_>, line: &Line<'_>, target: usize, figures: &TestFigures) -> Option<Markup> {
+fn judged_p99(grid: &Grid<'_>, line: &PatternLine<'_>, target: usize, figures: &TestFigures) -> Option<Markup> {
     let is_own = |row: &Row| (row.target, &row.pattern) == (target, &line.pattern);
     let of_test = |row: &VerdictRow| row.rows.iter().filter_map(|index| grid.study.rows.get(*index)).any(is_own);
     let is_scarce = figures.latency_us.is_some_and(|found| found.p99.is_none());
@@ -124,12 +124,12 @@ fn judged_p99(grid: &Grid<'_>, line: &Line<'_>, target: usize, figures: &TestFig
 }
 
 /// Whether this is the first storage that has the test.
-fn is_first(line: &Line<'_>, target: usize) -> bool {
+fn is_first(line: &PatternLine<'_>, target: usize) -> bool {
     line.cells[..target].iter().all(|cell| cell.repeats.is_empty())
 }
 
 /// The test's name, with its description the first time.
-fn name(line: &Line<'_>, target: usize) -> Markup {
+fn name(line: &PatternLine<'_>, target: usize) -> Markup {
     html! {
         (test(&line.pattern))
         @if is_first(line, target) && line.title != line.pattern { small.what { (shortened(&line.title, 80)) } }
@@ -138,7 +138,7 @@ fn name(line: &Line<'_>, target: usize) -> Markup {
 }
 
 /// The cache state of a phase, where all storages have the same.
-fn cache<'a>(line: &Line<'a>) -> Option<&'a str> {
+fn cache<'a>(line: &PatternLine<'a>) -> Option<&'a str> {
     let mut words =
         line.cells.iter().flat_map(|cell| &cell.repeats).filter_map(|repeat| repeat.phase?.cache.as_deref());
     let first = words.next()?;

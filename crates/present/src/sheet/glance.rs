@@ -8,7 +8,7 @@ use super::outline::{mark, named, test};
 use super::table::{Table, TableRow};
 use crate::headline::{Headline, PatternRanking, TestFigures, figures};
 use crate::quantity::shortened;
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 
 /// The table; empty where the question compares nothing.
 pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
@@ -58,7 +58,7 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
     }
 }
 
-fn find<'a>(headline: &'a Headline, line: &Line<'_>, target: &str) -> Option<&'a TestFigures> {
+fn find<'a>(headline: &'a Headline, line: &PatternLine<'_>, target: &str) -> Option<&'a TestFigures> {
     headline.tests.iter().find(|test| test.name == line.pattern && test.target == target)
 }
 

@@ -9,7 +9,7 @@ use fsdyno_text::quantity::{Units, rate_unit};
 
 use crate::headline::metrics;
 use crate::quantity::{megabytes_per_s, number};
-use crate::summary::Line;
+use crate::summary::PatternLine;
 
 /// Points of one pattern's chart, over all its lines: the page has a size budget.
 const POINTS_MAX: usize = 4000;
@@ -29,7 +29,7 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    fn of(line: &Line<'_>) -> Unit {
+    fn of(line: &PatternLine<'_>) -> Unit {
         if line.cells.iter().any(TestRounds::is_small) { Unit::Requests } else { Unit::Bytes }
     }
 
@@ -113,7 +113,7 @@ pub(super) enum MarkKind {
 
 impl Series {
     /// `None`: no worker kept samples.
-    pub(super) fn of(line: &Line<'_>) -> Option<Series> {
+    pub(super) fn of(line: &PatternLine<'_>) -> Option<Series> {
         let unit = Unit::of(line);
         let window_ms = line.cells.iter().flat_map(|cell| &cell.repeats).find_map(|repeat| window_ms(repeat, unit))?;
         let mut rounds = Vec::new();

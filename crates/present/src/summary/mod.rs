@@ -13,11 +13,11 @@ pub(crate) struct Grid<'a> {
     /// Names of the columns; the first is the baseline.
     pub(crate) targets: Vec<String>,
     /// The rows, in the order in which they first ran; those of a comparison in reading order.
-    pub(crate) lines: Vec<Line<'a>>,
+    pub(crate) lines: Vec<PatternLine<'a>>,
 }
 
 /// One pattern on all targets.
-pub(crate) struct Line<'a> {
+pub(crate) struct PatternLine<'a> {
     /// The pattern's name, the same on every target.
     pub(crate) pattern: String,
     /// The title for people.
@@ -36,7 +36,7 @@ impl<'a> Grid<'a> {
         }
         if study.question == Question::Compare {
             // They ran in another order than people read them in, as reads use the files of the round's writes.
-            let place = |line: &Line<'_>| PATTERNS.iter().position(|name| *name == line.pattern);
+            let place = |line: &PatternLine<'_>| PATTERNS.iter().position(|name| *name == line.pattern);
             sort::by_key(&mut grid.lines, |line| place(line).unwrap_or(PATTERNS.len()));
         }
         grid
@@ -45,7 +45,7 @@ impl<'a> Grid<'a> {
     fn place(&mut self, test: TestRounds<'a>) {
         let columns = self.targets.len();
         let place = self.lines.iter().position(|line| line.pattern == test.pattern).unwrap_or_else(|| {
-            self.lines.push(Line {
+            self.lines.push(PatternLine {
                 pattern: test.pattern.clone(),
                 title: test.repeats.first().map(|first| first.title.clone()).unwrap_or_default(),
                 cells: std::iter::repeat_with(TestRounds::default).take(columns).collect(),
@@ -57,7 +57,7 @@ impl<'a> Grid<'a> {
     }
 
     /// Every cell that was run, with its line and the index of its target.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = (&Line<'a>, usize, &TestRounds<'a>)> {
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (&PatternLine<'a>, usize, &TestRounds<'a>)> {
         self.lines.iter().flat_map(|line| {
             let ran = line.cells.iter().enumerate().filter(|(_, cell)| cell.was_tried());
             ran.map(move |(target, cell)| (line, target, cell))
@@ -65,12 +65,12 @@ impl<'a> Grid<'a> {
     }
 
     /// The cells of tests: without the filling of files, unless that failed.
-    pub(crate) fn tests(&self) -> impl Iterator<Item = (&Line<'a>, usize, &TestRounds<'a>)> {
+    pub(crate) fn tests(&self) -> impl Iterator<Item = (&PatternLine<'a>, usize, &TestRounds<'a>)> {
         self.cells().filter(|(line, _, cell)| line.pattern != test_name::FILL || cell.error().is_some())
     }
 
     /// Those that count as tests of their own.
-    pub(crate) fn whole_tests(&self) -> impl Iterator<Item = (&Line<'a>, usize, &TestRounds<'a>)> {
+    pub(crate) fn whole_tests(&self) -> impl Iterator<Item = (&PatternLine<'a>, usize, &TestRounds<'a>)> {
         self.tests().filter(|(line, _, cell)| line.is_whole(cell))
     }
 
@@ -91,7 +91,7 @@ pub(crate) fn did_nothing(cell: &TestRounds<'_>) -> bool {
     cell.repeats.iter().all(|repeat| repeat.phase.is_some_and(|phase| !did(phase)))
 }
 
-impl Line<'_> {
+impl PatternLine<'_> {
     /// Whether it is a test of its own: it ran, and is not a call that is timed as a part of another phase.
     pub(crate) fn is_whole(&self, cell: &TestRounds<'_>) -> bool {
         test_name::phase_of_part(&self.pattern).is_none() && !did_nothing(cell)

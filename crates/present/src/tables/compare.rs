@@ -7,7 +7,7 @@ use fsdyno_text::quantity::{Units, latency, number, rate_number, rate_unit};
 use super::table::{Form, Table};
 use crate::headline::{Headline, PatternRanking, TestFigures, figures, metrics};
 use crate::quantity::{times, times_between};
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 
 /// A line for each pattern with the figures of all targets and who is ahead, in the longest words that have room.
 pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
@@ -144,7 +144,7 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
 fn how_to_read(grid: &Grid<'_>) -> String {
     let baseline = &grid.targets[0];
     let ratios = || {
-        let of_line = |line: &Line<'_>| {
+        let of_line = |line: &PatternLine<'_>| {
             let others = line.cells.iter().skip(1);
             others.filter_map(|cell| cell.ratio(&line.cells[0], line.headline())?.interval).collect::<Vec<_>>()
         };
@@ -165,7 +165,7 @@ fn how_to_read(grid: &Grid<'_>) -> String {
     }
 }
 
-fn add(table: &mut Table, line: &Line<'_>, baseline: &str, form: Form) {
+fn add(table: &mut Table, line: &PatternLine<'_>, baseline: &str, form: Form) {
     let metric = line.headline();
     let each = |show: &dyn Fn(&TestRounds<'_>) -> Option<String>| -> Vec<String> {
         line.cells.iter().map(|cell| show(cell).unwrap_or_else(|| "-".to_string())).collect()

@@ -6,7 +6,7 @@ use fsdyno_text::quantity::{count, latency, number};
 
 use super::sentence::first_error;
 use super::table::{Form, Table};
-use crate::summary::{Grid, Line};
+use crate::summary::{Grid, PatternLine};
 
 pub(super) fn tables(study: &Study, form: Form) -> String {
     let grid = Grid::of(study);
@@ -18,7 +18,7 @@ pub(super) fn tables(study: &Study, form: Form) -> String {
 /// All phases that ran, two beside each other where there is room: names, rates and 99th percentiles, or names and rates.
 pub(super) fn in_short(study: &Study, form: Form) -> String {
     let grid = Grid::of(study);
-    let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && phase_of_part(&line.pattern).is_none();
+    let shown = |line: &&PatternLine<'_>| !line.pattern.starts_with("shell") && phase_of_part(&line.pattern).is_none();
     let (mut cells, trusts): (Vec<[String; 3]>, Vec<Trust>) = grid.lines.iter().filter(shown).filter_map(brief).unzip();
     // With few files there is no 99th percentile.
     let has_p99 = cells.iter().any(|[.., p99]| p99 != "-");
@@ -56,7 +56,7 @@ fn beside(cells: &[[String; 3]], p99: &str) -> Table {
 }
 
 /// A phase with its rate, and the mark after it; `None`: it has no rate.
-fn brief(line: &Line<'_>) -> Option<([String; 3], Trust)> {
+fn brief(line: &PatternLine<'_>) -> Option<([String; 3], Trust)> {
     let cell = line.cells.first()?;
     let trust = cell.trust();
     let rate = format!("{}\u{a0}{:\u{a0}<2}", number(cell.value(Metric::Operations)?), super::compare::mark(trust));
@@ -90,7 +90,7 @@ fn phases(grid: &Grid<'_>, form: Form) -> Option<String> {
     // The terminal leaves out the calls within other phases; the sheet, Markdown and CSV have them.
     let within = |name: &str| matches!(form, Form::Text { .. }) && phase_of_part(name).is_some();
     // The shell loops stand above: they have no latency.
-    let shown = |line: &&Line<'_>| !line.pattern.starts_with("shell") && !within(&line.pattern);
+    let shown = |line: &&PatternLine<'_>| !line.pattern.starts_with("shell") && !within(&line.pattern);
     for line in grid.lines.iter().filter(shown) {
         let Some(cell) = line.cells.first() else { continue };
         let mut cells = measured(cell);
@@ -137,7 +137,7 @@ fn measured(cell: &TestRounds<'_>) -> Vec<String> {
 
 /// The first error of each phase that had one.
 fn failures(grid: &Grid<'_>, form: Form) -> Option<String> {
-    let line = |line: &Line<'_>| {
+    let line = |line: &PatternLine<'_>| {
         let repeats = || line.cells.iter().flat_map(|cell| &cell.repeats);
         // An error that ended a phase counts, even if no operation was counted as failed.
         let of_phase = |phase: &PhaseRecord| phase.failures.max(u64::from(phase.error.is_some()));

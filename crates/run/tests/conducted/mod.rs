@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fsdyno_job::{Job, Machine, Outcome, Request, Settings, Sources};
 use fsdyno_results::RunRecord;
-use fsdyno_run::{Conditions, Control, Line, Observer, StopRule};
+use fsdyno_run::{CommandLine, Conditions, Control, Observer, StopRule};
 
 /// Sources without job files and variables.
 struct Nothing;
@@ -43,7 +43,7 @@ pub(crate) fn conduct(jobs: &[Job], control: Arc<Control>, observer: &mut dyn Ob
         warnings: Vec::new(),
         trace: Vec::new(),
     };
-    let line = Line { words: Vec::new(), request };
+    let line = CommandLine { words: Vec::new(), request };
     let planned = line.look(|_| ()).plan(1).expect("the jobs can be planned");
     planned.identify_storages().run(Conditions { version: "", control, stop_rule: StopRule::AsWritten }, observer)
 }

@@ -3,7 +3,7 @@
 use fsdyno_results::{Finding, Severity};
 
 use super::answers::{records, total, wall_ns};
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::percent;
@@ -31,7 +31,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     rows.filter_map(|(_, row)| judge(row)).collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let sign_ns = total(records(row).filter_map(|record| record.sign_ns));
     let share = sign_ns as f64 / wall_ns(row);
     if !share.is_finite() || share < SHARE {

@@ -3,7 +3,7 @@
 use fsdyno_results::{Finding, ObjectRecord, Severity};
 
 use super::answers::{records, total, wall_ns};
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{number, percent, time};
@@ -31,7 +31,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     rows.filter_map(|(_, row)| judge(row)).collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let cpu_ns = total(row.workers.iter().map(|worker| worker.cpu_of_io_ns()));
     let waited_ns = total(row.workers.iter().filter_map(|worker| worker.run_queue_wait_ns));
     let wall_ns = wall_ns(row);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fsdyno_results::{Finding, Severity};
 
 use super::answers::{ANSWERS_MIN, answers, by_direction};
-use crate::evidence::{Evidence, Row, Transfer};
+use crate::evidence::{Evidence, JobInStage, Transfer};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{count, size};
@@ -32,7 +32,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(_, row)| judge(row)).collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let object_bytes = of_one_object(row)?;
     let of = |count| by_direction(row, count).read;
     let found = of(|record| &record.answers).saturating_sub(of(|record| &record.missing));
@@ -51,7 +51,7 @@ fn judge(row: &Row<'_>) -> Option<Finding> {
 
 /// The bytes of the only object that its workers read, as far as they read it; `None`: there are several, or it is not
 /// known.
-fn of_one_object(row: &Row<'_>) -> Option<u64> {
+fn of_one_object(row: &JobInStage<'_>) -> Option<u64> {
     let options = &row.first().options;
     let option = |name: &str| options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     // A colon separates names, and `\:` is one of a name. Without a name each worker has its own.

@@ -3,7 +3,7 @@
 use fsdyno_results::{Finding, Severity};
 
 use super::answers::{ANSWERS_MIN, answers, sum};
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::{percent, time};
@@ -32,7 +32,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(_, row)| judge(row)).collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let (opened, all) = (sum(row, |record| record.reconnects), answers(row));
     let share = opened as f64 / all.max(1) as f64;
     if all < ANSWERS_MIN || share < SHARE {

@@ -3,7 +3,7 @@
 use fsdyno_results::{Finding, Severity};
 
 use super::answers::by_direction;
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::percent;
@@ -32,7 +32,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(_, row)| missing(row)).collect()
 }
 
-fn missing(row: &Row<'_>) -> Option<Finding> {
+fn missing(row: &JobInStage<'_>) -> Option<Finding> {
     let (answers, missing) = (by_direction(row, |record| &record.answers), by_direction(row, |record| &record.missing));
     let shares = [("reads", missing.read, answers.read), ("trims", missing.trim, answers.trim)];
     let share = |(_, missing, all): &(&str, u64, u64)| *missing as f64 / (*all).max(1) as f64;

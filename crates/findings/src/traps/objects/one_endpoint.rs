@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fsdyno_results::{Finding, Severity};
 
 use super::answers::{ANSWERS_MIN, answers, records};
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 
@@ -28,7 +28,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(_, row)| judge(row)).collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let known = records(row).filter_map(|record| record.resolved).max()?;
     let used: BTreeSet<&String> = records(row).flat_map(|record| &record.addresses).collect();
     if known < 2 || row.workers.len() < 2 || used.len() != 1 || answers(row) < ANSWERS_MIN {

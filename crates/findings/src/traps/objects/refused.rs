@@ -3,7 +3,7 @@
 use fsdyno_results::{Finding, Severity};
 
 use super::answers::{answers, sum, total};
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::report::Report;
 use crate::traps::throttled::ID;
 use crate::units::{count, percent};
@@ -15,7 +15,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter_map(|(_, row)| judge(row)).collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let of_record = |record: &fsdyno_results::ObjectRecord| {
         total([429, 503].iter().filter_map(|status| record.statuses.get(status).copied()))
     };

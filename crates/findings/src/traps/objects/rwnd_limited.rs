@@ -3,7 +3,7 @@
 use fsdyno_results::{Finding, Severity};
 
 use super::answers::{records, total, wall_ns};
-use crate::evidence::{Evidence, Row};
+use crate::evidence::{Evidence, JobInStage};
 use crate::explanation::Explanation;
 use crate::report::Report;
 use crate::units::percent;
@@ -34,7 +34,7 @@ pub(crate) fn find(evidence: &Evidence<'_>) -> Vec<Finding> {
     evidence.rows().filter(|(_, row)| row.judgeable()).filter_map(|(_, row)| judge(row)).collect()
 }
 
-fn judge(row: &Row<'_>) -> Option<Finding> {
+fn judge(row: &JobInStage<'_>) -> Option<Finding> {
     let limited_ns = total(records(row).filter_map(|record| record.window_limited_ns));
     let sending_ns = total(records(row).filter_map(|record| record.sending_ns));
     let (share, of_all) = (limited_ns as f64 / sending_ns.max(1) as f64, limited_ns as f64 / wall_ns(row));

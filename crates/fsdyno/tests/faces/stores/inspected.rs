@@ -1,12 +1,12 @@
 //! What `inspect` says of a store.
 
 use super::ask;
-use testkit::{ObjectServer, Place, ServerBehaviour};
+use testkit::{ObjectServer, ServerBehaviour, TestDirectory};
 
 /// Three requests that write nothing, and what they show; beside each an honest server that does not show it.
 #[test]
 fn a_store_is_inspected_without_a_write() {
-    let place = Place::new();
+    let place = TestDirectory::new();
     let page = |manner| {
         let server = ObjectServer::start(manner);
         let ran = ask(&place, &server, "inspect s3://bucket/pre").good();

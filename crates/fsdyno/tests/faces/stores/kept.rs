@@ -1,12 +1,12 @@
 //! Kept runs of object stores are compared as those of directories are.
 
-use testkit::{ObjectServer, Place, ServerBehaviour};
+use testkit::{ObjectServer, ServerBehaviour, TestDirectory};
 
 use super::ask;
 
 #[test]
 fn runs_of_buckets_have_a_history_and_differences() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), Place::new());
+    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     let words = "compare a=s3://bucket/a b=s3://bucket/b --only read-4k,stat-4k --rounds 4 --quiet --store runs";
     (0..2).for_each(|_| drop(ask(&place, &server, words).good()));
     let asked = server.requests();

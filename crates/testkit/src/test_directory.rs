@@ -83,23 +83,23 @@ pub fn names(directory: &Path) -> Vec<String> {
 }
 
 /// A directory of the test, on the disk that holds the build.
-pub struct Place(TempDir);
+pub struct TestDirectory(TempDir);
 
-impl Default for Place {
-    fn default() -> Place {
-        Place::new()
+impl Default for TestDirectory {
+    fn default() -> TestDirectory {
+        TestDirectory::new()
     }
 }
 
-impl Place {
+impl TestDirectory {
     /// An empty one.
-    pub fn new() -> Place {
-        Place(directory())
+    pub fn new() -> TestDirectory {
+        TestDirectory(directory())
     }
 
     /// One with these directories in it.
-    pub fn with(directories: &[&str]) -> Place {
-        let place = Place::new();
+    pub fn with(directories: &[&str]) -> TestDirectory {
+        let place = TestDirectory::new();
         for name in directories {
             std::fs::create_dir_all(place.path(name)).expect("a directory is made");
         }
