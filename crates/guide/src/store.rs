@@ -210,7 +210,7 @@ impl Store {
     }
 
     fn shows_all(&self) -> String {
-        let own = self.is_chosen.then(|| format!(" --store={}", self.directory.display())).unwrap_or_default();
+        let own = if self.is_chosen { format!(" --store={}", self.directory.display()) } else { String::new() };
         format!("`fsdyno runs{own}` shows all")
     }
 
