@@ -19,47 +19,54 @@ pub fn stores() -> Stores {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn by_avx2(to: &mut [u8], from: &[u8], key: u64) {
-    use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_set1_epi64x, _mm256_storeu_si256, _mm256_xor_si256};
-    const WORD: usize = size_of::<__m256i>();
-    /// Words per turn. The loop is unrolled by hand, because a build for size does not unroll it.
-    const WORDS: usize = 16;
+    let keys = std::arch::x86_64::_mm256_set1_epi64x(key.cast_signed());
+    let (to, from) = xor_runs::<512>(to, from, keys);
+    // Half of a sector, where half of a block compresses.
+    let (to, from) = xor_runs::<256>(to, from, keys);
+    let (to, from) = xor_runs::<32>(to, from, keys);
+    if !to.is_empty() {
+        fsdyno_workload::xor_with_key(to, from, key);
+    }
+}
 
-    let keys = _mm256_set1_epi64x(key.cast_signed());
-    let mix = |to: &mut [u8; WORD], from: &[u8; WORD]| {
-        // SAFETY: both references cover the bytes that are read and written, which need not be aligned.
-        unsafe {
-            let mixed = _mm256_xor_si256(_mm256_loadu_si256(from.as_ptr().cast()), keys);
-            _mm256_storeu_si256(to.as_mut_ptr().cast(), mixed);
+/// Fills the whole runs of `RUN` bytes, a multiple of 32, and returns what is left of both. The inner loop has a known
+/// length: a build for size unrolls no other.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn xor_runs<'t, 'f, const RUN: usize>(
+    mut to: &'t mut [u8],
+    mut from: &'f [u8],
+    keys: std::arch::x86_64::__m256i,
+) -> (&'t mut [u8], &'f [u8]) {
+    use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_xor_si256};
+    const WORD: usize = size_of::<__m256i>();
+
+    while to.len() >= RUN {
+        let (to_run, to_rest) = to.split_at_mut(RUN);
+        let (from_run, from_rest) = from.split_at(RUN);
+        for (to, from) in to_run.as_chunks_mut::<WORD>().0.iter_mut().zip(from_run.as_chunks::<WORD>().0) {
+            // SAFETY: both references cover the bytes that are read and written, which need not be aligned.
+            unsafe {
+                let mixed = _mm256_xor_si256(_mm256_loadu_si256(from.as_ptr().cast()), keys);
+                _mm256_storeu_si256(to.as_mut_ptr().cast(), mixed);
+            }
         }
-    };
-    let (to_runs, to_rest) = to.as_chunks_mut::<{ WORDS * WORD }>();
-    let (from_runs, from_rest) = from.as_chunks::<{ WORDS * WORD }>();
-    let from_rest = from_runs.get(to_runs.len()).map_or(from_rest, <[u8; WORDS * WORD]>::as_slice);
-    for (to, from) in to_runs.iter_mut().zip(from_runs) {
-        for (to, from) in to.as_chunks_mut::<WORD>().0.iter_mut().zip(from.as_chunks::<WORD>().0) {
-            mix(to, from);
-        }
+        (to, from) = (to_rest, from_rest);
     }
-    let (to_words, to_rest) = to_rest.as_chunks_mut::<WORD>();
-    let (from_words, from_rest) = (from_rest.as_chunks::<WORD>().0, &from_rest[to_words.len() * WORD..]);
-    for (to, from) in to_words.iter_mut().zip(from_words) {
-        mix(to, from);
-    }
-    if !to_rest.is_empty() {
-        fsdyno_workload::xor_with_key(to_rest, from_rest, key);
-    }
+    (to, from)
 }
 
 /// Used instead of the C library's memset, which in a static program fills short pieces word by word.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn clear_by_avx2(to: &mut [u8]) {
-    use std::arch::x86_64::{__m256i, _mm256_setzero_si256, _mm256_storeu_si256};
+    use std::arch::x86_64::{__m256i, _mm256_set1_epi64x, _mm256_storeu_si256};
     const WORD: usize = size_of::<__m256i>();
     const WORDS: usize = 8;
 
     // The value is hidden from the compiler; otherwise it would make the loop a call of memset again.
-    let zeros = std::hint::black_box(_mm256_setzero_si256());
+    let zeros = _mm256_set1_epi64x(std::hint::black_box(0));
     let (runs, rest) = to.as_chunks_mut::<{ WORDS * WORD }>();
     for run in runs {
         for word in run.as_chunks_mut::<WORD>().0 {

@@ -143,6 +143,8 @@ impl<E: Engine> Drive<'_, E> {
             };
             if completion.result != op.length as i64 {
                 self.write_down(from);
+                // A copy of its own: the one above stays in registers.
+                let op = self.block.ops[at];
                 return self.broken_link(completion, &op, direction, start_ns);
             }
             now_ns = engine.clock().now_ns();
