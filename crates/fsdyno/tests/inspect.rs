@@ -26,9 +26,7 @@ fn the_page_is_readable_on_a_terminal() {
     let disk = testkit::word(testkit::workspace());
     let page = answered(&[disk]);
     assert!(page.starts_with(disk), "{page}");
-    for part in
-        ["TestDirectory", "mounted at", "space", "direct I/O", "Limits of the control groups", "Machine", "kernel"]
-    {
+    for part in ["Place", "mounted at", "space", "direct I/O", "Limits of the control groups", "Machine", "kernel"] {
         assert!(page.contains(part), "{part}: {page}");
     }
     let long = page.lines().filter(|line| line.contains(' ') && line.chars().count() > 80);
