@@ -134,7 +134,7 @@ mod objects {
         for pattern in ["--rw=write", "--rw=randread", "--rw=randread --rate_iops=4000000000"] {
             for dialect in ["webdav", "s3 --http_s3_keyid=AKID --http_s3_key=secret"] {
                 let words = format!("{engine} --http_mode={dialect} {pattern}");
-                crate::assert_no_growth_from(&words, 2_048, 6_144);
+                crate::assert_no_growth_from(&words, 2_048, 20_480);
             }
         }
         drop(server.stdin.take());

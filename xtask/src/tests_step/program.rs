@@ -65,10 +65,11 @@ fn stderr_beside(log: &Path) -> PathBuf {
     log.with_extension("stderr")
 }
 
-/// A command with the default action for SIGHUP. If SIGHUP is ignored, as under nohup, the tests' programs ignore it as
-/// well, and tests that send it would wait for their end.
-pub(super) fn hearing_hangups(program: impl AsRef<std::ffi::OsStr>) -> Command {
-    let hearing = ["--default-signal=HUP"];
+/// A command with the default action for the signals that a shell ignores for what it starts: SIGHUP under nohup, SIGINT
+/// and SIGQUIT in the background of a script. The tests' programs would ignore them as well, and tests that send them
+/// would wait for their end.
+pub(super) fn hearing_signals(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let hearing = ["--default-signal=HUP,INT,QUIT"];
     let can = Command::new("env").args(hearing).arg("true").stderr(Stdio::null()).status();
     if !can.is_ok_and(|status| status.success()) {
         return Command::new(program);
