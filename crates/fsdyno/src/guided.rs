@@ -181,7 +181,7 @@ fn resembled(word: &str) -> Option<&'static str> {
 pub(crate) fn mistyped(word: &str, others: &[OsString]) -> ExitCode {
     let others = || others.iter().map(|word| word.to_string_lossy().into_owned());
     let typed = |name: &str| ["fsdyno", name].map(str::to_owned).into_iter().chain(others()).collect::<Vec<_>>();
-    let meant = resembled(word).map(|name| fsdyno_present::shell::as_typed(&typed(name)));
+    let meant = resembled(word).map(|name| fsdyno_text::shell::as_typed(&typed(name)));
     report_problem(
         &Problem::new(format!("`{word}` is not a command, and no job file of that name is here"))
             .with_meant(meant, "`fsdyno help` shows all commands"),
@@ -193,7 +193,7 @@ pub(crate) fn mistyped(word: &str, others: &[OsString]) -> ExitCode {
 pub(crate) fn is_directory(word: &str) -> ExitCode {
     report_problem(
         &Problem::new(format!("{word} is a directory, and neither a command nor a job file"))
-            .with_next(fsdyno_present::shell::as_typed(&["fsdyno", "measure", word].map(str::to_owned))),
+            .with_next(fsdyno_text::shell::as_typed(&["fsdyno", "measure", word].map(str::to_owned))),
     );
     ExitCode::from(UNUSABLE)
 }

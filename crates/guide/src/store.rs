@@ -15,6 +15,7 @@ use fsdyno_os::files::{
 };
 use fsdyno_results::{Digest, Question, Study};
 use fsdyno_stats::sort;
+use fsdyno_text::shell::as_typed;
 
 use crate::Problem;
 
@@ -210,8 +211,9 @@ impl Store {
     }
 
     fn shows_all(&self) -> String {
-        let own = if self.is_chosen { format!(" --store={}", self.directory.display()) } else { String::new() };
-        format!("`fsdyno runs{own}` shows all")
+        let own = self.is_chosen.then(|| format!("--store={}", self.directory.display()));
+        let words: Vec<String> = ["fsdyno".to_owned(), "runs".to_owned()].into_iter().chain(own).collect();
+        format!("`{}` shows all", as_typed(&words))
     }
 
     /// Removes the runs of these names; returns their ids.

@@ -7,6 +7,7 @@ use fsdyno_os::clock::RealClock;
 use fsdyno_results::evidence::Storage;
 use fsdyno_results::{Host, Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target};
 use fsdyno_run::Control;
+use fsdyno_text::shell::path_as_typed;
 
 use crate::nodes::{Nodes, ThisMachine};
 use crate::watch::Step;
@@ -285,7 +286,7 @@ impl<'a> StudyRun<'a> {
         let directory = work.directory().to_path_buf();
         let left = if self.control.abandoned() {
             work.abandon();
-            let parent = directory.parent().unwrap_or(&directory).display().to_string();
+            let parent = path_as_typed(directory.parent().unwrap_or(&directory));
             Err(Problem::new(format!("{} was not removed, because its storage does not respond", directory.display()))
                 .with_next(format!("run `fsdyno clean {parent}` when the storage responds again")))
         } else {

@@ -11,6 +11,7 @@ use fsdyno_os::errno;
 use fsdyno_os::files::{Directory, Reach, unguessable};
 use fsdyno_probe::{FileKind, PathFacts};
 use fsdyno_run::{Bounds, Control};
+use fsdyno_text::shell::path_as_typed;
 
 use crate::Problem;
 
@@ -287,8 +288,10 @@ fn check_place(path: &Path, facts: &PathFacts) -> Result<(), Problem> {
             .with_next("use a directory on the storage to be measured"));
     }
     if facts.mount_writable() == Some(false) {
-        return Err(Problem::new(format!("{shown} is mounted read-only"))
-            .with_next(format!("remount it for writing, or inspect it with `fsdyno inspect {shown}`")));
+        return Err(Problem::new(format!("{shown} is mounted read-only")).with_next(format!(
+            "remount it for writing, or inspect it with `fsdyno inspect {}`",
+            path_as_typed(path)
+        )));
     }
     Ok(())
 }

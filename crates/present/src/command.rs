@@ -2,7 +2,7 @@
 
 use fsdyno_results::{Question, Study};
 
-use crate::shell::as_typed;
+use fsdyno_text::shell::as_typed;
 
 /// The study's own command.
 pub(crate) fn of(study: &Study) -> String {

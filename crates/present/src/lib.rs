@@ -12,7 +12,6 @@ pub mod inspect;
 mod page;
 mod quantity;
 pub mod sheet;
-pub mod shell;
 mod summary;
 pub mod tables;
 

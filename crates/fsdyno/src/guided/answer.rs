@@ -197,7 +197,7 @@ fn try_answer(
     if matches!(kept, Some(Ok(_))) && !shared.quiet && !shared.json {
         let store = shared.store.iter().map(|store| format!("--store={}", store.display()));
         let runs: Vec<String> = ["fsdyno", "runs"].map(str::to_owned).into_iter().chain(store).collect();
-        print_stderr_fitted(&format!("saved as {} (see `{}`)", study.id, fsdyno_present::shell::as_typed(&runs)), 2);
+        print_stderr_fitted(&format!("saved as {} (see `{}`)", study.id, fsdyno_text::shell::as_typed(&runs)), 2);
     }
     let written = [
         kept.map(|kept| kept.map(drop)),

@@ -99,7 +99,7 @@ impl Attribute {
     fn whole(&self) -> String {
         let words = ["fsdyno", "attribute", &self.server, &self.client, "--wide"].map(str::to_owned);
         let store = self.store.iter().map(|store| format!("--store={}", store.display()));
-        fsdyno_present::shell::as_typed(&words.into_iter().chain(store).collect::<Vec<_>>())
+        fsdyno_text::shell::as_typed(&words.into_iter().chain(store).collect::<Vec<_>>())
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn run(words: &[OsString]) -> Option<ExitCode> {
     let call = hosts.call(launcher, fsdyno_probe::user() == 0, &variables, program, command);
     if hosts.dry_run {
         let words: Vec<String> = call.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        print(&format!("{}\n", fsdyno_present::shell::as_typed(&words)));
+        print(&format!("{}\n", fsdyno_text::shell::as_typed(&words)));
         return Some(ExitCode::SUCCESS);
     }
     Some(match start(launcher, &call) {

@@ -164,9 +164,10 @@ fn no_answer(path: &Path, doing: &str, bounds: Bounds) -> Problem {
         Err(unseen) => format!("its mount is not visible: {unseen}"),
     };
     let (shown, seconds) = (path.display(), bounds.seconds());
+    let typed = fsdyno_text::shell::path_as_typed(path);
     Problem::new(format!("{shown} does not answer: {doing} has waited for {seconds} s (errno {ETIMEDOUT}); {place}"))
         .with_next(format!(
-            "see with `fsdyno inspect {shown}` what is known about it, and whether its server, daemon or disk is alive"
+            "see with `fsdyno inspect {typed}` what is known about it, and whether its server, daemon or disk is alive"
         ))
 }
 

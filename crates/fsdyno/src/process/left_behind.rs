@@ -88,7 +88,7 @@ pub(crate) fn remove(told: &PipeReport) {
 
 /// `reported`: whether a message says already that it could not be removed.
 fn remove_one(directory: &Path, reported: bool) {
-    let parent = directory.parent().unwrap_or(directory).display();
+    let parent = fsdyno_text::shell::path_as_typed(directory.parent().unwrap_or(directory));
     let became = match work_directory::remove_left(directory, bounds()) {
         None => return,
         Some(Outcome::Removed) => "was removed".to_owned(),

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fsdyno_guide::Problem;
 use fsdyno_present::QuestionError;
-use fsdyno_present::shell::as_typed;
 use fsdyno_text::escape;
+use fsdyno_text::shell::as_typed;
 
 use super::colour;
 use super::status::UNUSABLE;

@@ -254,3 +254,13 @@ fn ids_sort_by_time() {
     assert!(id.starts_with("20251121-120000-measure-"), "{id}");
     assert_eq!(id.len(), "20251121-120000-measure-ffff".len());
 }
+
+#[test]
+fn a_next_step_can_be_typed_with_a_store_of_any_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::at(Some(&folder.path().join("my runs"))).unwrap();
+    store.check_writable().unwrap();
+    store.save(&study("20261101-a", 1)).unwrap();
+    let next = store.find("nothing").unwrap_err().next.unwrap();
+    assert!(next.contains(&format!("`fsdyno runs '--store={}/my runs'`", folder.path().display())), "{next}");
+}

@@ -112,7 +112,7 @@ fn sentence(error: &TreeError) -> String {
 
 fn by_hand(directory: &Path) -> String {
     let parent = directory.parent().unwrap_or(directory);
-    format!("remove it by hand, or run `fsdyno clean {}`", parent.display())
+    format!("remove it by hand, or run `fsdyno clean {}`", fsdyno_text::shell::path_as_typed(parent))
 }
 
 fn remove_all<L>(

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::found::{FindingGroup, within};
 use super::test::TestFigures;
 use crate::command;
-use crate::shell::as_typed;
+use fsdyno_text::shell::as_typed;
 
 /// A next step.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -5,9 +5,9 @@ use fsdyno_stats::sort;
 use maud::{Markup, html};
 
 use super::outline::{Outline, badge, place_of, test};
-use crate::shell::as_typed;
 use crate::summary::Grid;
 use crate::{command, export};
+use fsdyno_text::shell::as_typed;
 
 pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
     let (notes, whole) = (notes(grid), command::of(grid.study));

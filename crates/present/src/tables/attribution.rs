@@ -8,7 +8,7 @@ use super::screen::{LABELLED_LINES, LabelSubject, Labelled, SENTENCE_LINES, Scre
 use super::table::{Form, Table};
 use crate::command;
 use crate::headline::{Headline, Step};
-use crate::shell::as_typed;
+use fsdyno_text::shell::as_typed;
 
 /// Says where most of the client's latency comes from, on a terminal of 24 lines. `found`: each pattern with its parts,
 /// or why they are not known; `whole`: the command that shows everything.

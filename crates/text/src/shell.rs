@@ -12,6 +12,11 @@ pub fn as_typed(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
+/// A path as a word of a command.
+pub fn path_as_typed(path: &std::path::Path) -> String {
+    as_typed(&[path.display().to_string()])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
