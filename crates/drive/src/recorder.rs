@@ -47,6 +47,13 @@ pub struct Recorder {
     /// By direction, which has the same number as the kind of its requests ([`Op::kind`]). An array, because an index
     /// costs one multiplication per I/O, where named fields cost a choice of three.
     lanes: [Lane; 3],
+    /// Bytes of completed transfers. These three stand apart from the lanes, so that a request that is not timed needs
+    /// no multiplication to find them.
+    bytes: [u64; 3],
+    /// Completed transfers.
+    completed: [u64; 3],
+    /// Issued I/Os, for engines that keep I/Os in flight; with other engines these are the completed and the failed ones.
+    issued: [u64; 3],
     kept: RecorderOptions,
     sync: Option<Distributed>,
     sync_issued: u64,
@@ -74,10 +81,7 @@ impl Recorder {
     /// Counters for I/Os in these directions, at most `depth` in flight.
     pub fn new(directions: PerDirection<bool>, kept: RecorderOptions, depth: usize) -> Recorder {
         let lane = |used: bool| Lane {
-            bytes: 0,
-            issued: 0,
             lost: 0,
-            completed: 0,
             short: 0,
             dropped: 0,
             at_once: false,
@@ -99,6 +103,9 @@ impl Recorder {
         };
         Recorder {
             lanes: directions.map(lane).into_values(),
+            bytes: [0; 3],
+            completed: [0; 3],
+            issued: [0; 3],
             kept,
             sync: kept.syncs.then(Distributed::default),
             sync_issued: 0,
@@ -123,7 +130,7 @@ impl Recorder {
     /// Counts a submitted I/O; `in_flight` includes it.
     #[inline]
     pub(crate) fn issued(&mut self, lane: usize, in_flight: usize) {
-        self.lanes[lane].issued += 1;
+        self.issued[lane] += 1;
         self.depths[in_flight] += 1;
     }
 
@@ -138,18 +145,23 @@ impl Recorder {
         }
     }
 
-    /// Counts an I/O that was submitted in place of a completed one, by a call of its own.
+    /// Counts an I/O that was submitted in place of a completed one, by a call of its own. The caller tells the number
+    /// of these to [`replaced_many`](Recorder::replaced_many), which counts their depths and calls.
     #[inline]
-    pub(crate) fn replaced(&mut self, lane: usize, in_flight: usize) {
-        debug_assert_eq!(in_flight, self.replaced_at);
-        self.lanes[lane].issued += 1;
-        self.replaced += 1;
+    pub(crate) fn replaced(&mut self, lane: usize) {
+        self.issued[lane] += 1;
+    }
+
+    /// Counts the depths and the calls of I/Os that were submitted in place of completed ones.
+    #[inline]
+    pub(crate) fn replaced_many(&mut self, count: usize) {
+        self.replaced += count as u64;
     }
 
     /// Takes back a request that was counted but that the engine did not take. `None`: a sync.
     pub(crate) fn withdrawn(&mut self, direction: Option<Direction>) {
         match direction {
-            Some(direction) => self.lanes[direction as usize].issued -= 1,
+            Some(direction) => self.issued[direction as usize] -= 1,
             None => self.sync_issued -= 1,
         }
     }
@@ -186,9 +198,8 @@ impl Recorder {
     /// Adds the bytes of a completed transfer.
     #[inline]
     pub(crate) fn transferred(&mut self, lane: usize, bytes: u64) {
-        let lane = &mut self.lanes[lane];
-        lane.bytes += bytes;
-        lane.completed += 1;
+        self.bytes[lane] += bytes;
+        self.completed[lane] += 1;
     }
 
     /// Adds the latency of a transfer of a synchronous engine, whose start is its issue.
@@ -204,20 +215,23 @@ impl Recorder {
     pub(crate) fn timed_syncs(&mut self, ops: &[Op], latencies_ns: &[u64]) {
         let mut at = 0;
         while let Some(first) = ops.get(at) {
-            at += match self.lanes.get_mut(first.kind as usize) {
-                Some(lane) => lane.took_run(first.kind, &ops[at..], &latencies_ns[at..]),
-                None => 1,
+            let lane = first.kind as usize;
+            let Some(latencies) = self.lanes.get_mut(lane) else {
+                at += 1;
+                continue;
             };
+            let (taken, bytes) = latencies.took_run(first.kind, &ops[at..], &latencies_ns[at..]);
+            self.bytes[lane] += bytes;
+            self.completed[lane] += taken as u64;
+            at += taken;
         }
     }
 
     /// Adds the latencies of a transfer of an asynchronous engine.
     #[inline(always)]
     pub(crate) fn timed(&mut self, lane: usize, priority: u16, stamps: Stamps) {
-        let slat_ns = stamps.issue_ns.saturating_sub(stamps.start_ns);
-        let clat_ns = stamps.end_ns.saturating_sub(stamps.issue_ns);
         // The arguments fit in registers.
-        self.lanes[lane].took(priority, slat_ns, clat_ns);
+        self.lanes[lane].took(priority, stamps.start_ns, stamps.issue_ns, stamps.end_ns);
     }
 
     /// Adds the response time of a paced transfer, counted from its intended start.
@@ -235,22 +249,22 @@ impl Recorder {
 
     /// Bytes done in a direction.
     pub(crate) fn bytes(&self, direction: Direction) -> u64 {
-        self.lanes[direction as usize].bytes
+        self.bytes[direction as usize]
     }
 
     /// Transfers done in a direction.
     pub fn completed(&self, direction: Direction) -> u64 {
-        self.lanes[direction as usize].completed
+        self.completed[direction as usize]
     }
 
     /// Bytes done in all directions.
     pub(crate) fn bytes_moved(&self) -> u64 {
-        self.lanes.iter().map(|lane| lane.bytes).sum()
+        self.bytes.iter().sum()
     }
 
     /// Transfers done in all directions.
     pub(crate) fn all_completed(&self) -> u64 {
-        self.lanes.iter().map(|lane| lane.completed).sum()
+        self.completed.iter().sum()
     }
 
     /// Count and sum of all completion latencies, ns.
@@ -282,11 +296,11 @@ impl Recorder {
     pub(crate) fn clear(&mut self) {
         self.clear_latencies();
         for lane in &mut self.lanes {
-            (lane.bytes, lane.issued, lane.lost, lane.completed) = (0, 0, 0, 0);
-            (lane.short, lane.dropped) = (0, 0);
+            (lane.lost, lane.short, lane.dropped) = (0, 0, 0);
             lane.bandwidth = RateSample::default();
             lane.iops = RateSample::default();
         }
+        (self.bytes, self.completed, self.issued) = ([0; 3], [0; 3], [0; 3]);
         (self.sync_issued, self.zone_resets) = (0, 0);
         self.depths.fill(0);
         self.replaced = 0;
@@ -313,24 +327,22 @@ impl Recorder {
 
     /// Begins new windows: I/Os before do not count for them.
     pub fn open_windows(&mut self) {
-        for lane in &mut self.lanes {
-            lane.bandwidth.counter_then = lane.bytes;
-            lane.iops.counter_then = lane.completed;
+        for ((lane, bytes), completed) in self.lanes.iter_mut().zip(self.bytes).zip(self.completed) {
+            lane.bandwidth.counter_then = bytes;
+            lane.iops.counter_then = completed;
         }
     }
 
     /// Closes a window of the bandwidth samples.
     pub(crate) fn sample_bandwidth(&mut self, elapsed_ms: u64, at_ms: u64) {
-        for lane in &mut self.lanes {
-            let bytes = lane.bytes;
+        for (lane, bytes) in self.lanes.iter_mut().zip(self.bytes) {
             lane.bandwidth.close(bytes, elapsed_ms, at_ms, 1024);
         }
     }
 
     /// Closes a window of the IOPS samples.
     pub(crate) fn sample_iops(&mut self, elapsed_ms: u64, at_ms: u64) {
-        for lane in &mut self.lanes {
-            let completed = lane.completed;
+        for (lane, completed) in self.lanes.iter_mut().zip(self.completed) {
             lane.iops.close(completed, elapsed_ms, at_ms, 1);
         }
     }
@@ -403,7 +415,7 @@ impl Recorder {
                 let shows = if self.kept.lat_distribution { shown.lat } else { shown.clat };
                 let lane = &self.lanes[direction as usize];
                 let priorities = if shows && !shown.sampled { lane.priorities() } else { Vec::new() };
-                DirectionRecord { priorities, ..self.direction(lane, runtime_ms, shown) }
+                DirectionRecord { priorities, ..self.direction(direction, runtime_ms, shown) }
             }),
             sync: fsdyno_results::SyncRecord {
                 ios: self.sync_issued,
@@ -436,7 +448,9 @@ impl Recorder {
         levels
     }
 
-    fn direction(&self, lane: &Lane, runtime_ms: u64, shown: ReportedFigures) -> DirectionRecord {
+    fn direction(&self, direction: Direction, runtime_ms: u64, shown: ReportedFigures) -> DirectionRecord {
+        let lane = &self.lanes[direction as usize];
+        let (bytes, completed) = (self.bytes(direction), self.completed(direction));
         let none = Latency::default;
         let exact = !shown.sampled;
         let timed = lane.clats().map(|clat| clat.count).sum();
@@ -452,11 +466,11 @@ impl Recorder {
             _ => with(&lane.lat, on_request.and_then(|kept| kept.lat.as_ref())),
         };
         DirectionRecord {
-            bytes: lane.bytes,
-            ios: if self.kept.submission { lane.issued } else { lane.completed + lane.lost },
+            bytes,
+            ios: if self.kept.submission { self.issued[direction as usize] } else { completed + lane.lost },
             short_ios: lane.short,
             dropped_ios: lane.dropped,
-            runtime_ms: if lane.bytes > 0 { runtime_ms } else { 0 },
+            runtime_ms: if bytes > 0 { runtime_ms } else { 0 },
             slat: if exact && shown.slat && self.kept.submission && !lane.at_once {
                 with(&lane.slat, on_request.and_then(|kept| kept.slat.as_ref()))
             } else {

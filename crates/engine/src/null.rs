@@ -5,7 +5,7 @@ use std::time::Duration;
 use fsdyno_workload::{Op, OpKind};
 
 use crate::buffers::{Arena, ArenaError};
-use crate::completions::{append_all, spare_capacity};
+use crate::completions::spare_capacity;
 use crate::contract::{Completion, Engine, EngineError, Queued};
 use crate::setup::EngineSetup;
 use crate::slot::Slot;
@@ -46,42 +46,27 @@ impl Engine for NullSync<'_> {
     }
 }
 
-/// Any depth: requests are staged; all are done when they are submitted, and complete in their order.
+/// Any depth: requests are staged; all are done when they are submitted.
 #[derive(Debug)]
 pub(crate) struct NullQueued<'a> {
     files: &'a [OpenFile],
     arena: Arena,
     clock: RealClock,
-    /// A ring of requests. Positions count up and are masked.
-    ring: Box<[Staged]>,
-    reaped: u32,
-    submitted: u32,
-    staged: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Staged {
-    slot: u32,
-    result: i64,
+    /// The results of the staged requests, in their order. There is room for each slot, so that it never grows.
+    staged: Vec<Completion<Self>>,
+    /// Number of these that are submitted: the first ones.
+    submitted: usize,
 }
 
 impl<'a> NullQueued<'a> {
     pub(crate) fn new(setup: &EngineSetup<'a>) -> Result<NullQueued<'a>, ArenaError> {
-        let ring = vec![Staged::default(); (setup.depth as usize).next_power_of_two()].into_boxed_slice();
         Ok(NullQueued {
             files: setup.files,
             arena: setup.arena()?,
             clock: setup.clock,
-            ring,
-            reaped: 0,
+            staged: Vec::with_capacity(setup.depth as usize),
             submitted: 0,
-            staged: 0,
         })
-    }
-
-    #[inline(always)]
-    fn place(&self, position: u32) -> usize {
-        position as usize & (self.ring.len() - 1)
     }
 }
 
@@ -92,19 +77,16 @@ impl Engine for NullQueued<'_> {
 
     #[inline(always)]
     fn queue(&mut self, slot: Slot<Self>, op: &Op, done: u64) -> Queued<Self> {
-        // The ring has a place for each slot, so that it cannot be full.
-        debug_assert!(self.staged.wrapping_sub(self.reaped) < self.ring.len() as u32);
-        let place = self.place(self.staged);
-        self.ring[place] = Staged { slot: slot.into_number(), result: full_result(op, done) };
-        self.staged = self.staged.wrapping_add(1);
+        debug_assert!(spare_capacity(&self.staged) > 0);
+        self.staged.push(Completion { slot, result: full_result(op, done) });
         Queued::Staged
     }
 
     #[inline(always)]
     fn submit(&mut self) -> Result<usize, EngineError> {
-        let count = self.staged.wrapping_sub(self.submitted);
-        self.submitted = self.staged;
-        Ok(count as usize)
+        let count = self.staged.len() - self.submitted;
+        self.submitted = self.staged.len();
+        Ok(count)
     }
 
     #[inline(always)]
@@ -115,16 +97,14 @@ impl Engine for NullQueued<'_> {
         _timeout: Option<Duration>,
         completions: &mut Vec<Completion<Self>>,
     ) -> Result<usize, EngineError> {
-        let ready = self.submitted.wrapping_sub(self.reaped) as usize;
-        let count = ready.min(max).min(spare_capacity(completions));
-        // The requests lie one after the other up to the end of the ring, then from its beginning.
-        let first = self.place(self.reaped);
-        let straight = count.min(self.ring.len() - first);
-        for run in [&self.ring[first..first + straight], &self.ring[..count - straight]] {
-            let done = |staged: &Staged| Completion { slot: Slot::returned(staged.slot), result: staged.result };
-            append_all(completions, run.iter().map(done));
+        let count = self.submitted.min(max).min(spare_capacity(completions));
+        if count == self.staged.len() {
+            // The common case is one copy of memory.
+            completions.append(&mut self.staged);
+        } else {
+            completions.extend(self.staged.drain(..count));
         }
-        self.reaped = self.reaped.wrapping_add(count as u32);
+        self.submitted -= count;
         Ok(count)
     }
 

@@ -60,7 +60,7 @@ pub(super) enum Kind {
     SystemCalls { source: Source, words: &'static str, target: Target },
     /// Alternating pairs of timed runs: CPU per I/O, its user side, IOPS.
     Job { source: Source, words: &'static str, cpu: Target, user: Target, iops: Target },
-    /// CPU time per I/O of io_uring, compared with a bare loop over a ring.
+    /// CPU time per I/O of io_uring or http, compared with a bare loop over a ring or a connection.
     Floor { source: Source, target: Target },
     /// CPU time per file of a job that makes, examines or removes files.
     Files { words: &'static str, target: Target },

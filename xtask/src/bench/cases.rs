@@ -382,6 +382,11 @@ pub(super) const CASES: &[Case] = &[
         kind: Kind::Floor { source: Source::Direct, target: at_most(1.08, 1.04) },
     },
     Case {
+        name: "floor-http-get",
+        title: "server in memory, http, GET of 4 KiB, beside a bare loop of the same calls",
+        kind: Kind::Floor { source: Source::Server, target: at_most(1.25, 1.15) },
+    },
+    Case {
         name: "cpu-paced-64-jobs",
         title: "page-cached file, psync, 64 jobs of 1,000 IOPS each",
         kind: Kind::Job {

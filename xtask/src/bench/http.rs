@@ -19,6 +19,11 @@ pub(super) fn words(words: &str) -> Result<Vec<String>, String> {
     )))
 }
 
+/// The server's address, and the path and the size of an object of so many bytes.
+pub(super) fn object(bytes: usize) -> Result<[String; 3], String> {
+    Ok([server()?.to_string(), format!("/bucket/object_0_{bytes}"), bytes.to_string()])
+}
+
 /// Whether the tool has the engine.
 pub(super) fn is_engine_of(tool: &Tool) -> bool {
     let engines = std::process::Command::new(&tool.program).arg("--enghelp").output();

@@ -7,7 +7,7 @@ use super::cases::{COMMAND, LAYOUT, SIXTEEN_JOBS, START};
 use super::command;
 use super::counting::{self, Counter, split};
 use super::depths;
-use super::floor;
+use super::floor::{self, BareLoop};
 use super::gaps;
 use super::http;
 use super::pairs::{self, Pairs, median};
@@ -177,12 +177,26 @@ impl Bench {
     }
 
     fn floor(&self, source: Source, target: Target) -> Result<Line, String> {
-        let words = self.words(source, "--ioengine=io_uring --rw=randread --io_size=1t")?;
-        let direct = source == Source::Direct;
-        let reads = if self.quick { 20_000 } else { 200_000 } * if direct { 1 } else { 10 };
-        let found = floor::compare(&self.ours, &self.directory, &words, direct, reads, self.processors - 1)?;
-        let mut line = single("CPU per I/O, times that of the bare ring", None, found.times, target);
-        line.note = Some(format!("the bare ring takes {} ns", table::number(found.bare_ns)));
+        let (words, name, bare) = match source {
+            Source::Server => {
+                let requests = if self.quick { 10_000 } else { 50_000 };
+                let [address, path, bytes] = http::object(4096)?;
+                let bare = BareLoop { example: "bare_get", words: vec![address, path, bytes, requests.to_string()] };
+                (format!("--rw=randread --number_ios={requests}"), "GET", bare)
+            }
+            _ => {
+                let direct = source == Source::Direct;
+                let reads = if self.quick { 20_000 } else { 200_000 } * if direct { 1 } else { 10 };
+                let mut words = split(&format!("data 64 {reads}"));
+                words.extend(direct.then(|| "direct".to_owned()));
+                let ours = "--ioengine=io_uring --iodepth=64 --rw=randread";
+                (format!("{ours} --number_ios={reads}"), "ring", BareLoop { example: "bare_ring", words })
+            }
+        };
+        let words = self.words(source, &format!("{words} --io_size=1t --output-format=json"))?;
+        let found = floor::compare(&self.ours, &self.directory, &words, &bare, self.processors - 1)?;
+        let mut line = single(&format!("CPU per I/O, times that of the bare {name}"), None, found.times, target);
+        line.note = Some(format!("the bare {name} takes {} ns", table::number(found.bare_ns)));
         Ok(line)
     }
 
@@ -209,7 +223,12 @@ impl Bench {
         };
         let lost = of(|one, two| 2.0 * one.iops / two.iops)?;
         let mut iops = single("IOPS of one job x 2, times those of both", None, lost, target);
-        iops.note = Some(format!("two jobs reach {} times one", table::number(2.0 / lost)));
+        let mut note = format!("two jobs reach {} times one", table::number(2.0 / lost));
+        if source == Source::Cached {
+            let bare = floor::pread_scaling(&self.directory, f64::from(self.runtime_ms) / 1e3, self.rounds)?;
+            note += &format!(", two bare loops of pread {} times", table::number(bare));
+        }
+        iops.note = Some(note);
         let cpu = of(|one, two| two.cpu_ns / one.cpu_ns)?;
         Ok(vec![iops, single("CPU per I/O of two, times that of one", None, cpu, target)])
     }

@@ -8,7 +8,7 @@ use fsdyno_job::Direction;
 use fsdyno_os::clock::Clock;
 use fsdyno_os::errno::{EAGAIN, ECANCELED};
 use fsdyno_os::files::FileKind;
-use fsdyno_workload::{Block, Op, OpKind};
+use fsdyno_workload::{BLOCK_OPS, Block, Op, OpKind};
 
 use super::governor::Governed;
 use super::replacement::FreedSlot;
@@ -19,15 +19,15 @@ impl Flight {
     /// Whether this is the result of a transfer that is complete.
     #[inline(always)]
     pub(super) fn is_whole(&self, result: i64) -> bool {
-        self.op.kind as usize <= OpKind::Trim as usize && result == (self.op.length - self.done) as i64
+        self.op.kind as usize <= OpKind::Trim as usize && result == self.left as i64
     }
 
     /// Becomes the request at `cursor` of the block. The request is copied whole and then used where it lies, because
     /// the loop only needs its kind.
     #[inline(always)]
     pub(super) fn begin<const GOVERNED: bool>(&mut self, block: &Block, cursor: usize, intended_ns: u64) {
-        self.op = block.ops[cursor];
-        self.done = 0;
+        self.op = block.ops[cursor % BLOCK_OPS];
+        self.left = self.op.length;
         if GOVERNED {
             self.intended_ns = intended_ns;
             // A block that has numbers once has them always: without them the request stays unnumbered.
@@ -41,12 +41,22 @@ impl Flight {
 impl LoopParts<'_> {
     /// Records a transfer that is complete.
     #[inline(always)]
-    pub(super) fn record<const TIMED: bool>(&mut self, clock: &impl Clock, flight: &Flight, lane: usize, end_ns: u64) {
+    pub(super) fn record<const TIMED: bool>(
+        &mut self,
+        clock: &impl Clock,
+        flight: &mut Flight,
+        lane: usize,
+        end_ns: u64,
+    ) {
         self.recorder.transferred(lane, flight.op.length);
         if TIMED || flight.start_ns != UNTIMED {
             let end_ns = if TIMED || end_ns != UNTIMED { end_ns } else { clock.now_ns() };
             let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
             self.recorder.timed(lane, flight.op.priority, stamps);
+        }
+        if !TIMED {
+            // The next request in this slot is not timed, unless it is a sample.
+            flight.start_ns = UNTIMED;
         }
     }
 }
@@ -335,7 +345,7 @@ impl<E: Engine> Drive<'_, E> {
         for index in self.staged.drain(..taken) {
             let flight = &mut self.flights[index as usize];
             // The rest of a short transfer keeps the issue time of its request.
-            if flight.done == 0 {
+            if flight.left == flight.op.length {
                 flight.issue_ns = issue_ns;
             }
         }
@@ -384,7 +394,7 @@ impl<E: Engine> Drive<'_, E> {
     ) -> FreedSlot<E> {
         let end_ns = self.reaped_ns;
         let Drive { engine, parts, flights, .. } = self;
-        let flight = &flights[completion.slot.index()];
+        let flight = &mut flights[completion.slot.index()];
         if !flight.is_whole(completion.result) {
             return self.complete_unusual::<TIMED, GOVERNED>(completion).map(|()| None);
         }
@@ -440,7 +450,7 @@ impl<E: Engine> Drive<'_, E> {
             return Ok(());
         };
         if completion.result == 0 && direction == Direction::Trim {
-            let result = (flight.op.length - flight.done) as i64;
+            let result = flight.left as i64;
             return self.complete::<TIMED, GOVERNED>(Completion { result, ..completion });
         }
         if completion.result == 0 {
@@ -458,8 +468,9 @@ impl<E: Engine> Drive<'_, E> {
             return self.parts.failed(&flight.op, 5, "full resid");
         }
         self.parts.recorder.shortened(direction);
-        let done = flight.done + completion.result as u64;
-        self.flights[index].done = done;
+        let left = flight.left - completion.result as u64;
+        self.flights[index].left = left;
+        let done = flight.op.length - left;
         if GOVERNED {
             self.governor().begins(index, &flight.op);
         }

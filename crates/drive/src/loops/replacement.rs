@@ -1,106 +1,154 @@
 //! The common case of the queued loop: a transfer is complete, and the block's next request takes its slot.
 
-use fsdyno_engine::{Completion, Engine, Queued, Slot};
+use fsdyno_engine::{Completion, Engine, EngineError, Queued, Slot};
 use fsdyno_os::clock::Clock;
-use fsdyno_workload::OpKind;
+use fsdyno_workload::{BLOCK_OPS, OpKind};
 
 use super::{Drive, Step, UNTIMED};
 
 /// What became of a completed request: its slot if that is free, or the end of the I/O phase.
 pub(super) type FreedSlot<E> = Step<Option<Slot<E>>>;
 
+/// Why a completed request was not replaced in the common way.
+enum Exception<E> {
+    /// It is no whole transfer.
+    Unusual(Completion<E>),
+    /// It is recorded, and the job has features that see each transfer.
+    Governed(Slot<E>),
+    /// It is recorded, and its slot is free: the block is over, or the next request must wait.
+    Free(Slot<E>),
+    /// It is recorded, and the next request, with this intended start, is no transfer.
+    NextIsNoTransfer(Slot<E>, u64),
+    /// The engine completed the next request while queueing it.
+    DoneAtOnce(Completion<E>),
+    /// The engine has no room for the next request.
+    Refused(Slot<E>),
+    /// The next request is queued in the slot of this index, and the engine did not submit it alone.
+    NotSubmitted(usize, Result<usize, EngineError>),
+}
+
+impl<E> Exception<E> {
+    /// Whether the block's next request was taken from the block, and its depth and call are not counted yet.
+    fn is_of_next(&self) -> bool {
+        matches!(self, Exception::DoneAtOnce(_) | Exception::Refused(_) | Exception::NotSubmitted(..))
+    }
+}
+
 impl<E: Engine> Drive<'_, E> {
     /// Replaces completed requests until one of them cannot be replaced. `None`: all are.
     #[inline(always)]
     pub(super) fn replace_all<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Option<FreedSlot<E>> {
-        while let Some(completion) = self.completions.pop() {
-            let freed = self.replace::<TIMED, GOVERNED>(completion);
-            if freed.is_some() {
-                return freed;
+        // Single requests are submitted as soon as they are queued.
+        debug_assert!(self.staged.is_empty());
+        let exception = self.replace_usual::<TIMED, GOVERNED>()?;
+        let done = match exception {
+            Exception::Unusual(completion) => self.complete_unusual::<TIMED, GOVERNED>(completion),
+            Exception::Governed(slot) => return Some(self.replace_governed::<TIMED>(slot)),
+            Exception::Free(slot) => return Some(Ok(Some(slot))),
+            Exception::NextIsNoTransfer(slot, intended_ns) => self.issue_next::<TIMED, GOVERNED>(slot, intended_ns),
+            Exception::DoneAtOnce(completion) => {
+                self.count_issued(completion.slot.index());
+                self.done_at_once::<TIMED, GOVERNED>(completion)
             }
-        }
-        None
-    }
-
-    /// Records a completed request, and submits the block's next request in its slot. `None`: that one is in flight.
-    /// Each check and each load counts here: most requests of most jobs pass.
-    #[inline(always)]
-    fn replace<const TIMED: bool, const GOVERNED: bool>(&mut self, completion: Completion<E>) -> Option<FreedSlot<E>> {
-        let Drive { engine, parts, flights, block, replaceable_to, staged, slots, .. } = self;
-        let (cursor, end_ns) = (self.cursor, self.reaped_ns);
-        let Completion { slot, result } = completion;
-        let index = slot.index();
-        let flight = &mut flights[index];
-        if !flight.is_whole(result) {
-            return Some(self.complete_unusual::<TIMED, GOVERNED>(Completion { slot, result }).map(|()| None));
-        }
-        let lane = flight.op.kind as usize;
-        parts.record::<TIMED>(engine.clock(), flight, lane, end_ns);
-        if GOVERNED && !parts.only_records(flight, lane, end_ns) {
-            return self.replace_governed::<TIMED>(slot);
-        }
-        if cursor == *replaceable_to {
-            return Some(Ok(Some(slot)));
-        }
-        // A job whose requests are only recorded has nothing but rates to hold them back.
-        let intended_ns = if GOVERNED { parts.late_start_ns(block, cursor, end_ns) } else { Some(0) };
-        let Some(intended_ns) = intended_ns else { return Some(Ok(Some(slot))) };
-        let op = block.ops[cursor];
-        let lane = op.kind as usize;
-        if lane > OpKind::Trim as usize {
-            return Some(self.issue_next::<TIMED, GOVERNED>(slot, intended_ns).map(|()| None));
-        }
-        let writes = op.kind == OpKind::Write;
-        flight.begin::<GOVERNED>(block, cursor, intended_ns);
-        self.cursor = cursor + 1;
-        if writes {
-            parts.prepare(engine, &slot, &flight.op);
-        }
-        flight.start_ns = if TIMED { engine.clock().now_ns() } else { UNTIMED };
-        debug_assert!(parts.files.place_of(flight.op.file).is_some(), "a request to a file that is closed");
-        // The copy, whose kind is known, not the request in memory.
-        match engine.queue(slot, &op, 0) {
-            Queued::Staged => {}
-            Queued::Done(completion) => {
-                parts.recorder.issued(lane, slots.in_flight());
-                return Some(self.done_at_once::<TIMED, GOVERNED>(completion).map(|()| None));
+            Exception::Refused(slot) => {
+                self.count_issued(slot.index());
+                let op = self.flights[slot.index()].op;
+                self.make_room::<TIMED, GOVERNED>(slot, op, 0)
             }
-            Queued::Full(slot) => {
-                parts.recorder.issued(lane, slots.in_flight());
-                return Some(self.make_room::<TIMED, GOVERNED>(slot, op, 0).map(|()| None));
-            }
-        }
-        let taken = match engine.submit() {
-            Ok(taken) => taken,
-            Err(error) => {
-                parts.recorder.issued(lane, slots.in_flight());
-                return Some(Err(self.submit_failed(index as u32, &error)));
+            Exception::NotSubmitted(index, outcome) => {
+                self.count_issued(index);
+                match outcome {
+                    Ok(taken) => self.submitted_unusual::<TIMED, GOVERNED>(index as u32, taken),
+                    Err(error) => Err(self.submit_failed(index as u32, &error)),
+                }
             }
         };
-        if taken != 1 || !staged.is_empty() {
-            parts.recorder.issued(lane, slots.in_flight());
-            return Some(self.submitted_unusual::<TIMED, GOVERNED>(index as u32, taken).map(|()| None));
-        }
-        parts.recorder.replaced(lane, slots.in_flight());
-        if TIMED {
-            flight.issue_ns = engine.clock().now_ns();
-        }
-        None
+        Some(done.map(|()| None))
     }
 
-    /// The same for a job with features that see each transfer.
+    /// Records completed requests, and submits the block's next requests in their slots, up to the first exception.
+    /// Each check and each load counts here: most requests of most jobs pass. What all requests share is held in
+    /// variables of the function.
     #[inline(always)]
-    fn replace_governed<const TIMED: bool>(&mut self, slot: Slot<E>) -> Option<FreedSlot<E>> {
-        let slot = match self.govern(slot) {
-            Ok(slot) => slot,
-            Err(ended) => return Some(Err(ended)),
+    fn replace_usual<const TIMED: bool, const GOVERNED: bool>(&mut self) -> Option<Exception<E>> {
+        let mut completions = std::mem::take(&mut self.completions);
+        let (first, mut cursor) = (self.cursor, self.cursor);
+        let (end_ns, replaceable_to) = (self.reaped_ns, self.replaceable_to);
+        let Drive { engine, parts, flights, block, .. } = self;
+        let flights = &mut flights[..];
+        let exception = loop {
+            let Some(Completion { slot, result }) = completions.pop() else { break None };
+            let index = slot.index();
+            let flight = &mut flights[index];
+            if !flight.is_whole(result) {
+                break Some(Exception::Unusual(Completion { slot, result }));
+            }
+            let lane = flight.op.kind as usize;
+            parts.record::<TIMED>(engine.clock(), flight, lane, end_ns);
+            if GOVERNED && !parts.only_records(flight, lane, end_ns) {
+                break Some(Exception::Governed(slot));
+            }
+            if cursor == replaceable_to {
+                break Some(Exception::Free(slot));
+            }
+            // A job whose requests are only recorded has nothing but rates to hold them back.
+            let intended_ns = if GOVERNED { parts.late_start_ns(block, cursor, end_ns) } else { Some(0) };
+            let Some(intended_ns) = intended_ns else { break Some(Exception::Free(slot)) };
+            // The cursor is below the block's length: the remainder takes the place of a check.
+            let op = block.ops[cursor % BLOCK_OPS];
+            let lane = op.kind as usize;
+            if lane > OpKind::Trim as usize {
+                break Some(Exception::NextIsNoTransfer(slot, intended_ns));
+            }
+            let writes = op.kind == OpKind::Write;
+            flight.begin::<GOVERNED>(block, cursor, intended_ns);
+            cursor += 1;
+            if writes {
+                parts.prepare(engine, &slot, &flight.op);
+            }
+            if TIMED {
+                flight.start_ns = engine.clock().now_ns();
+            }
+            debug_assert!(TIMED || flight.start_ns == UNTIMED);
+            debug_assert!(parts.files.place_of(flight.op.file).is_some(), "a request to a file that is closed");
+            // The copy, whose kind is known, not the request in memory.
+            match engine.queue(slot, &op, 0) {
+                Queued::Staged => {}
+                Queued::Done(completion) => break Some(Exception::DoneAtOnce(completion)),
+                Queued::Full(slot) => break Some(Exception::Refused(slot)),
+            }
+            match engine.submit() {
+                Ok(1) => {}
+                outcome => break Some(Exception::NotSubmitted(index, outcome)),
+            }
+            parts.recorder.replaced(lane);
+            if TIMED {
+                flight.issue_ns = engine.clock().now_ns();
+            }
         };
+        parts
+            .recorder
+            .replaced_many(cursor - first - usize::from(exception.as_ref().is_some_and(Exception::is_of_next)));
+        (self.completions, self.cursor) = (completions, cursor);
+        exception
+    }
+
+    /// Counts a request that was queued in the slot of this index.
+    #[cold]
+    fn count_issued(&mut self, index: usize) {
+        self.parts.recorder.issued(self.flights[index].op.kind as usize, self.slots.in_flight());
+    }
+
+    /// Replaces a completed request of a job with features that see each transfer.
+    #[inline(always)]
+    fn replace_governed<const TIMED: bool>(&mut self, slot: Slot<E>) -> FreedSlot<E> {
+        let slot = self.govern(slot)?;
         if self.cursor == self.block.len || !self.parts.starts_freely() {
-            return Some(Ok(Some(slot)));
+            return Ok(Some(slot));
         }
         match self.parts.late_start_ns(&self.block, self.cursor, self.reaped_ns) {
-            Some(intended_ns) => Some(self.issue_next::<TIMED, true>(slot, intended_ns).map(|()| None)),
-            None => Some(Ok(Some(slot))),
+            Some(intended_ns) => self.issue_next::<TIMED, true>(slot, intended_ns).map(|()| None),
+            None => Ok(Some(slot)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The counters of one direction.
+//! The latencies and the rare counters of one direction.
 
 use fsdyno_job::IoPriority;
 use fsdyno_results::{PriorityRecord, Samples};
@@ -10,14 +10,9 @@ use super::on_request::{OfPriority, OnRequest};
 /// No request has this priority: the kernel knows no such class.
 pub(super) const NO_PRIORITY: u16 = u16::MAX;
 
-/// One direction's counters. Distributions exist only if the direction has I/O.
+/// One direction's latencies and rare counters. Distributions exist only if the direction has I/O.
 #[derive(Clone)]
 pub(super) struct Lane {
-    pub(super) bytes: u64,
-    pub(super) completed: u64,
-    /// Number of issued I/Os, for engines that keep I/Os in flight; with other engines this is the completed and the
-    /// failed I/Os.
-    pub(super) issued: u64,
     /// Number of issued I/Os that failed.
     pub(super) lost: u64,
     pub(super) short: u64,
@@ -58,15 +53,13 @@ impl RateSample {
 }
 
 impl Lane {
-    /// Adds the transfers up to the first one of another kind, and returns their number (1 and up). Sums are kept in
-    /// registers meanwhile.
+    /// Adds the latencies of the transfers up to the first one of another kind, and returns the number (1 and up) and
+    /// the bytes of these transfers. Sums are kept in registers meanwhile.
     #[inline]
-    pub(super) fn took_run(&mut self, kind: OpKind, ops: &[Op], latencies_ns: &[u64]) -> usize {
+    pub(super) fn took_run(&mut self, kind: OpKind, ops: &[Op], latencies_ns: &[u64]) -> (usize, u64) {
         let Some(Distributed { count, sums, cells }) = &mut self.clat else {
             // Nothing is timed in a direction without I/O of its own.
-            self.bytes += ops.first().map_or(0, |op| op.length);
-            self.completed += 1;
-            return 1;
+            return (1, ops.first().map_or(0, |op| op.length));
         };
         let mut sum = sums.clone();
         let (mut taken, mut bytes) = (0, 0);
@@ -78,14 +71,13 @@ impl Lane {
         }
         *sums = sum;
         *count += taken as u64;
-        self.bytes += bytes;
-        self.completed += taken as u64;
-        taken
+        (taken, bytes)
     }
 
     /// Adds the latencies of a transfer. A separate function, so that its registers are its own.
     #[inline(never)]
-    pub(super) fn took(&mut self, priority: u16, slat_ns: u64, clat_ns: u64) {
+    pub(super) fn took(&mut self, priority: u16, start_ns: u64, issue_ns: u64, end_ns: u64) {
+        let (slat_ns, clat_ns) = (issue_ns.saturating_sub(start_ns), end_ns.saturating_sub(issue_ns));
         if priority != self.plain_priority {
             // The last call of this function: nothing has to be kept over it.
             return self.took_otherwise(priority, slat_ns, clat_ns);
