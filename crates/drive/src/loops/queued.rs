@@ -53,10 +53,10 @@ impl LoopParts<'_> {
             let end_ns = if TIMED || end_ns != UNTIMED { end_ns } else { clock.now_ns() };
             let stamps = Stamps { start_ns: flight.start_ns, issue_ns: flight.issue_ns, end_ns };
             self.recorder.timed(lane, flight.op.priority, stamps);
-        }
-        if !TIMED {
-            // The next request in this slot is not timed, unless it is a sample.
-            flight.start_ns = UNTIMED;
+            if !TIMED {
+                // The next request in this slot is not timed, unless it is a sample.
+                flight.start_ns = UNTIMED;
+            }
         }
     }
 }

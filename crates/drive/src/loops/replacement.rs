@@ -129,7 +129,9 @@ impl<E: Engine> Drive<'_, E> {
         parts
             .recorder
             .replaced_many(cursor - first - usize::from(exception.as_ref().is_some_and(Exception::is_of_next)));
-        (self.completions, self.cursor) = (completions, cursor);
+        self.cursor = cursor;
+        // The empty list has nothing to free.
+        std::mem::forget(std::mem::replace(&mut self.completions, completions));
         exception
     }
 
