@@ -184,6 +184,8 @@ impl Generator {
     /// Fills the block with up to 64 requests, never across the end of a pass.
     pub fn refill(&mut self, block: &mut Block) -> Refill {
         block.len = 0;
+        // Only plain requests are alike, unless they have priorities.
+        block.alike &= matches!(self.source, Source::Plain(_)) && self.priorities.is_none();
         let refill = match &mut self.source {
             Source::Plain(plain) => plain.refill(block),
             Source::General(general) => general.refill(block),

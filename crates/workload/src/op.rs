@@ -126,18 +126,49 @@ pub struct Block {
     pub intended_ns: Option<Box<[u64; BLOCK_OPS]>>,
     /// The write that each request reads back, counted from 0, or [`UNNUMBERED`]; only while writes are verified.
     pub numbers: Option<Box<[u64; BLOCK_OPS]>>,
+    /// Whether all requests, the invalid ones too, are in file 0, have no priority, and have the length and the kind of
+    /// the first one: then only their offsets are made anew.
+    pub(crate) alike: bool,
 }
 
 impl Block {
     /// An empty block.
     pub fn new() -> Self {
         let nothing = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read, priority: 0 };
-        Block { ops: [nothing; BLOCK_OPS], len: 0, intended_ns: None, numbers: None }
+        Block { ops: [nothing; BLOCK_OPS], len: 0, intended_ns: None, numbers: None, alike: true }
+    }
+
+    /// Gives all requests this length and this kind.
+    pub(crate) fn make_alike(&mut self, length: u64, kind: OpKind) {
+        let first = self.ops[0];
+        if !self.alike || first.length != length || first.kind != kind {
+            self.ops.fill(Op { offset: 0, length, file: 0, kind, priority: 0 });
+            self.alike = true;
+        }
     }
 }
 
 impl Default for Block {
     fn default() -> Self {
         Block::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_become_alike_whatever_the_block_had() {
+        let mut block = Block::new();
+        for (length, kind) in [(4096, OpKind::Write), (4096, OpKind::Read), (8192, OpKind::Read)] {
+            block.make_alike(length, kind);
+            assert!(block.ops.iter().all(|op| (op.length, op.kind) == (length, kind)), "{length} {kind:?}");
+        }
+        block.alike = false;
+        (block.ops[5].file, block.ops[6].priority, block.ops[7].kind) = (3, 2, OpKind::Trim);
+        block.make_alike(8192, OpKind::Read);
+        let alike = Op { offset: 0, length: 8192, file: 0, kind: OpKind::Read, priority: 0 };
+        assert_eq!(block.ops, [alike; BLOCK_OPS]);
     }
 }

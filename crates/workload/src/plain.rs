@@ -75,6 +75,10 @@ impl Plain {
         if most == 0 && self.extent.is_over() {
             return Refill::Done;
         }
+        match self.directions {
+            Directions::Only(kind) => block.make_alike(size, kind),
+            Directions::Mixed(_) => block.alike = false,
+        }
         let ops = &mut block.ops[..most as usize];
         let (start, directions) = (self.start, &mut self.directions);
         let count = match &mut self.order {
@@ -177,13 +181,13 @@ impl Plain {
     }
 }
 
-/// Fills in each request; there is one loop for a single direction and one for a mix.
+/// Fills in each request; there is one loop for a single direction, whose requests are alike already, and one for a mix.
 #[inline(always)]
 fn fill(ops: &mut [Op], length: u64, directions: &mut Directions, offsets: impl Iterator<Item = u64>) {
     match directions {
-        Directions::Only(kind) => {
+        Directions::Only(_) => {
             for (op, offset) in ops.iter_mut().zip(offsets) {
-                op.aim(offset, length, *kind);
+                op.offset = offset;
             }
         }
         Directions::Mixed(mix) => {
