@@ -184,8 +184,10 @@ impl Generator {
     /// Fills the block with up to 64 requests, never across the end of a pass.
     pub fn refill(&mut self, block: &mut Block) -> Refill {
         block.len = 0;
-        // Only plain requests are alike, unless they have priorities.
-        block.alike &= matches!(self.source, Source::Plain(_)) && self.priorities.is_none();
+        // Only plain requests are alike. Priorities that another generator gave are taken away; its own are given anew.
+        let prioritizes = self.priorities.is_some();
+        block.alike &= matches!(self.source, Source::Plain(_)) && (prioritizes || !block.prioritized);
+        block.prioritized = prioritizes;
         let refill = match &mut self.source {
             Source::Plain(plain) => plain.refill(block),
             Source::General(general) => general.refill(block),

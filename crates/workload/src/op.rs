@@ -126,16 +126,18 @@ pub struct Block {
     pub intended_ns: Option<Box<[u64; BLOCK_OPS]>>,
     /// The write that each request reads back, counted from 0, or [`UNNUMBERED`]; only while writes are verified.
     pub numbers: Option<Box<[u64; BLOCK_OPS]>>,
-    /// Whether all requests, the invalid ones too, are in file 0, have no priority, and have the length and the kind of
-    /// the first one: then only their offsets are made anew.
+    /// Whether all requests, the invalid ones too, are in file 0, and have the length and the kind of the first one: then
+    /// only their offsets are made anew.
     pub(crate) alike: bool,
+    /// Whether requests may have priorities of their own.
+    pub(crate) prioritized: bool,
 }
 
 impl Block {
     /// An empty block.
     pub fn new() -> Self {
         let nothing = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read, priority: 0 };
-        Block { ops: [nothing; BLOCK_OPS], len: 0, intended_ns: None, numbers: None, alike: true }
+        Block { ops: [nothing; BLOCK_OPS], len: 0, intended_ns: None, numbers: None, alike: true, prioritized: false }
     }
 
     /// Gives all requests this length and this kind.

@@ -59,10 +59,11 @@ impl Priorities {
     /// Gives each request of the block its priority.
     pub(crate) fn stamp(&mut self, block: &mut Block) {
         let ops = &mut block.ops[..block.len];
-        self.state = match &*self.tables {
+        let table_of = |op: &Op| self.tables.iter().find(|table| table.is_of(op));
+        self.state = match ops.first().filter(|_| block.alike).and_then(table_of) {
             // The usual case has a loop of its own, which looks for nothing.
-            [table] => stamp_from(self.state, ops, |op| Some(table).filter(|table| table.is_of(op))),
-            tables => stamp_from(self.state, ops, |op| tables.iter().find(|table| table.is_of(op))),
+            Some(table) => stamp_from(self.state, ops, |_| Some(table)),
+            None => stamp_from(self.state, ops, table_of),
         };
     }
 }
