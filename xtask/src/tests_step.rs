@@ -72,12 +72,23 @@ const TIERS: &[Tier] = &[
     }
     .waits("4"),
     tier("oracle", &["oracle", "differential"]).waits("4"),
-    tier("sheet", &["browser"]),
+    // What these look at does not depend on how fast a storage is: a failure is one on a busy machine, too.
+    tier("faces", &["faces", "inspect", "installed", "sentences"]).waits("4"),
+    Tier {
+        choice: &["--skip=nfs::", "--skip=each_phase_of_io500_has_a_knee", "--skip=each_way_of_one_command"],
+        ..tier(CLUSTER, &[CLUSTER])
+    }
+    .waits("4"),
+    tier("attacker", &["attacker"]).waits("4"),
     tier("faults", &["faults"]).waits("4"),
-    Tier { choice: &["--skip=nfs::"], ..tier(CLUSTER, &[CLUSTER]) }.waits("4"),
+    Tier {
+        choice: &["--skip=real_runs_take_as_few", "--skip=what_a_busy_machine_adds"],
+        ..tier("sheet", &["browser"])
+    },
     Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
     Tier {
         choice: &["--skip=nfs::the_knee", "--skip=a_mount_that_never_answers", FILE_LIMIT],
+        variables: &[("FSDYNO_RANKS", "64")],
         ..nightly(MPICH, &[CLUSTER])
     }
     .waits("4"),
@@ -90,15 +101,22 @@ const TIERS: &[Tier] = &[
     Tier { choice: &["devices::"], ..nightly("devices", &["lab"]) },
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),
-    tier("attacker", &["attacker"]).waits("4"),
     judges_timing("questions", &["check", "compare", "guided", "readme", "smallfiles", "sweep", "time"]).waits("4"),
-    // What these look at does not depend on how fast a storage is: a failure is one on a busy machine, too.
-    tier("faces", &["faces", "inspect", "installed", "sentences"]).waits("4"),
     Tier {
         choice: &["drawn_"],
         variables: &[("FSDYNO_DIFFERENTIAL_CASES", "300"), ("FSDYNO_DIFFERENTIAL_SIZES", "120")],
         ..nightly("drawn", &["differential"])
     },
+    // What each push leaves out, or does with fewer ranks, pages or kills.
+    Tier {
+        choice: &["each_phase_of_io500_has_a_knee", "each_way_of_one_command", "many_ranks_are_one_record"],
+        variables: &[("FSDYNO_RANKS", "64")],
+        ..nightly(RANKS, &[CLUSTER])
+    }
+    .waits("4"),
+    Tier { choice: &["real_runs_take_as_few", "what_a_busy_machine_adds"], ..nightly("paper", &["browser"]) },
+    Tier { choice: &["::killed_at_any_"], variables: &[("FSDYNO_KILLS", "50")], ..nightly("kills", &["attacker"]) }
+        .waits("4"),
     nightly("judgements", &["judgements"]),
     nightly("memory", &["memcheck"]),
     Tier { choice: &["case_c::", "time_proof::"], variables: &[("FSDYNO_LAB_LONG", "1")], ..nightly("long", &["lab"]) },
@@ -120,6 +138,9 @@ const UNITS: &str = "units";
 /// The tests with many ranks, and their target.
 const CLUSTER: &str = "cluster";
 
+/// Those of its tests that need many ranks or many minutes.
+const RANKS: &str = "ranks";
+
 /// Those of its tests that judge the speed of several clients of one server.
 const CLIENTS: &str = "clients";
 
@@ -133,7 +154,7 @@ const FILE_LIMIT: &str = "--skip=a_rank_that_cannot_write_its_small_files";
 const DIST: &str = "dist";
 
 /// Tiers that start the program built with MPI.
-const WITH_MPI: &[&str] = &[CLUSTER, CLIENTS, DIST];
+const WITH_MPI: &[&str] = &[CLUSTER, RANKS, CLIENTS, DIST];
 
 /// Tiers that start the program built with MPICH.
 const WITH_MPICH: &[&str] = &[MPICH, DIST];

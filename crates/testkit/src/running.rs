@@ -163,10 +163,15 @@ impl Running {
         self.finish_with_signal().1
     }
 
-    /// The same, with the status as a shell reports it: `128 + N` if signal N has killed it.
+    /// The same, with the status as a shell reports it: `128 + N` if signal N has killed it. While a program goes on to
+    /// print, it has not hung.
     #[track_caller]
     pub fn finish_with_signal(mut self) -> (i32, RunResult) {
-        wait_until("end", || self.is_over());
+        let mut printed = 0;
+        while !is_reached_within(HANG_NS, || self.is_over()) {
+            let before = std::mem::replace(&mut printed, self.output().len());
+            assert!(printed > before, "no end:\n{}", self.output());
+        }
         let status = self.child.wait().expect("it has ended");
         let ran = RunResult { status: status.code(), stdout: self.stdout(), stderr: self.stderr() };
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);

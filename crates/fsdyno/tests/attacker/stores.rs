@@ -2,10 +2,11 @@
 
 use std::process::Command;
 
-use crate::kills::Moments;
+use crate::kills::{Moments, kills};
 use testkit::{ObjectServer, Running, ServerBehaviour, TestDirectory, wait_until};
 
-const MOMENTS: usize = 50;
+/// Kinds of moments: each kill has a kind, and fewer kills are spread over all kinds.
+const KINDS: usize = 50;
 
 /// Moments side by side, each with a server and a place of its own: a run mostly waits.
 const LANES: usize = 2;
@@ -50,23 +51,23 @@ fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
     assert!(all > 1000 && deletes > 100, "{all} requests, {deletes} of them DELETE");
     let mut moments = Moments::begin();
     let posts = count("POST ");
-    let drawn = |moment: usize| {
-        let drawn = moments.next() as usize;
-        let (method, number) = match moment {
-            0..8 => ("", moment + 1),
-            8..16 => ("DELETE ", deletes - (moment - 8)),
+    let drawn = |kill: usize| {
+        let (kind, drawn) = (kill * KINDS / kills(), moments.next() as usize);
+        let (method, number) = match kind {
+            0..8 => ("", kind + 1),
+            8..16 => ("DELETE ", deletes - (kind - 8)),
             // A POST begins or completes an upload in parts.
             16..24 => ("POST ", 1 + drawn % posts),
             24..30 => ("DELETE ", 1 + drawn % deletes),
             // The second half of a run moves most of the bytes.
-            _ => ("", 1 + drawn % if moment.is_multiple_of(4) { all } else { all / 2 }),
+            _ => ("", 1 + drawn % if kill.is_multiple_of(4) { all } else { all / 2 }),
         };
         let what = format!("killed at request {number} {method}(seed {:#x})", moments.seed);
-        let kill = Kill { method, number, done: moments.next().is_multiple_of(2), what };
-        let of_clean = Kill { method: "DELETE ", number: 1 + drawn % 7, done: moment % 2 == 0, what: String::new() };
-        (kill, (moment % 3 == 0).then_some(of_clean))
+        let of_question = Kill { method, number, done: moments.next().is_multiple_of(2), what };
+        let of_clean = Kill { method: "DELETE ", number: 1 + drawn % 7, done: kill % 2 == 0, what: String::new() };
+        (of_question, (kill % 3 == 0).then_some(of_clean))
     };
-    let kills: Vec<(Kill, Option<Kill>)> = (0..MOMENTS).map(drawn).collect();
+    let kills: Vec<(Kill, Option<Kill>)> = (0..kills()).map(drawn).collect();
     std::thread::scope(|scope| {
         for lane in 0..LANES {
             let kills = kills.iter().skip(lane).step_by(LANES);

@@ -7,7 +7,7 @@ use crate::{differences, document, left_behind, report, terse};
 /// A command line with the files that exist before it, and what must agree after it.
 ///
 /// The exit status is always compared. So is the JSON document, for which `--output-format=json` is added, unless the
-/// row chooses its own format.
+/// row chooses its own format. A row's formats come from one run.
 #[derive(Clone, Default)]
 pub(crate) struct Case {
     /// The words after the program's name.
@@ -19,7 +19,9 @@ pub(crate) struct Case {
     /// A sh script that runs the tool as `"$@"`.
     pub(crate) shell: Option<&'static str>,
     looks: Vec<Look>,
-    verbatim: bool,
+    /// The tools get the words alone.
+    pub(crate) verbatim: bool,
+    apart: bool,
     chosen: Option<(&'static str, i32)>,
     needs: Option<Need>,
 }
@@ -143,6 +145,11 @@ impl Case {
         self.verbatim = true;
         self
     }
+    /// Runs once for each output format. Other rows have all their formats from one run.
+    pub(crate) fn apart(mut self) -> Case {
+        self.apart = true;
+        self
+    }
     /// A chosen difference, named by its row: ours ends with `status`, whatever fio does, and nothing else is compared.
     pub(crate) fn differs(mut self, written: &'static str, status: i32) -> Case {
         self.chosen = Some((written, status));
@@ -158,39 +165,47 @@ impl Case {
         self
     }
 
-    /// The output formats to run, as words to add.
-    fn forms(&self) -> Vec<Form> {
+    /// The output formats of each run.
+    fn runs(&self) -> Vec<Forms> {
         if self.verbatim {
-            return vec![Form::AsWritten];
+            return vec![Forms::default()];
         }
-        let mut forms = vec![Form::Json];
+        let mut runs = vec![Forms { json: true, ..Forms::default() }];
         for look in &self.looks {
-            match look {
-                Look::Report => forms.push(Form::Normal),
-                Look::Terse(version) => forms.push(Form::Terse(*version)),
-                _ => {}
-            }
+            let of_look = match look {
+                Look::Report => Forms { normal: true, ..Forms::default() },
+                Look::Terse(version) => Forms { terse: Some(*version), ..Forms::default() },
+                _ => continue,
+            };
+            let fits = !self.apart && runs[0].terse.and(of_look.terse).is_none();
+            if fits { runs[0].add(of_look) } else { runs.push(of_look) }
         }
-        forms
+        runs
     }
 }
 
-/// An output format.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    AsWritten,
-    Json,
-    Normal,
-    Terse(u8),
+/// Output formats of a run; none: those that the row writes itself.
+#[derive(Clone, Copy, Default)]
+struct Forms {
+    json: bool,
+    normal: bool,
+    /// Its version.
+    terse: Option<u8>,
 }
 
-impl Form {
+impl Forms {
+    fn add(&mut self, other: Forms) {
+        self.normal |= other.normal;
+        self.terse = self.terse.or(other.terse);
+    }
+
+    /// The words to add; the normal report alone needs none.
     fn words(self) -> Vec<String> {
-        match self {
-            Form::AsWritten | Form::Normal => Vec::new(),
-            Form::Json => vec!["--output-format=json".to_owned()],
-            Form::Terse(version) => vec!["--output-format=terse".to_owned(), format!("--terse-version={version}")],
-        }
+        let names = [("json", self.json), ("normal", self.normal), ("terse", self.terse.is_some())];
+        let named: Vec<&str> = names.into_iter().filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect();
+        let format = Some(named.join(",")).filter(|names| !names.is_empty() && names != "normal");
+        let format = format.map(|names| format!("--output-format={names}"));
+        format.into_iter().chain(self.terse.map(|version| format!("--terse-version={version}"))).collect()
     }
 }
 
@@ -205,12 +220,12 @@ pub(crate) fn check(case: &Case) {
         return;
     }
     let mut failures = Vec::new();
-    for form in case.forms() {
-        let words = form.words();
+    for forms in case.runs() {
+        let words = forms.words();
         let fio_ran = tools::run(fio, case, &words);
         let our_ran = tools::run(&OURS, case, &words);
         let mut found = Vec::new();
-        compare(case, form, &fio_ran, &our_ran, &mut found);
+        compare(case, forms, &fio_ran, &our_ran, &mut found);
         if !found.is_empty() {
             failures.push(failure(case, &words, &found, &fio_ran, &our_ran));
         }
@@ -218,7 +233,7 @@ pub(crate) fn check(case: &Case) {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-fn compare(case: &Case, form: Form, fio: &RunResult, ours: &RunResult, found: &mut Vec<String>) {
+fn compare(case: &Case, forms: Forms, fio: &RunResult, ours: &RunResult, found: &mut Vec<String>) {
     if let Some((written, status)) = case.chosen.filter(|_| !tools::comparing_fio_with_itself()) {
         let reason = differences::chosen(written).reason;
         if ours.status != Some(status) {
@@ -241,26 +256,44 @@ fn compare(case: &Case, form: Form, fio: &RunResult, ours: &RunResult, found: &m
             _ => {}
         }
     }
-    match form {
-        Form::AsWritten => {}
-        Form::Json => compare_documents(case, fio, ours, found),
-        Form::Normal => report::compare(&fio.stdout, differences::without_remarks(&ours.stdout), found),
-        Form::Terse(version) => terse::compare(version, &fio.stdout, &ours.stdout, found),
+    if let Some(version) = forms.terse {
+        terse::compare(version, &fio.stdout, &ours.stdout, found);
+    }
+    match (forms.json, forms.normal) {
+        (true, false) if forms.terse.is_none() => compare_documents(case, &fio.stdout, &ours.stdout, found),
+        (true, normal) => {
+            let [fio, ours] = [fio, ours].map(|ran| document::cut_out(&ran.stdout));
+            compare_documents(case, &fio.0, &ours.0, found);
+            if normal {
+                compare_reports(&fio.1, &ours.1, forms.terse, found);
+            }
+        }
+        (false, true) => compare_reports(&fio.stdout, &ours.stdout, None, found),
+        (false, false) => {}
     }
 }
 
-fn compare_documents(case: &Case, fio: &RunResult, ours: &RunResult, found: &mut Vec<String>) {
-    let Some(fio) = document::skip_to_document(&fio.stdout) else {
-        if document::skip_to_document(&ours.stdout).is_some() {
+/// Compares the normal reports; there may be terse lines among theirs.
+fn compare_reports(fio: &str, ours: &str, terse: Option<u8>, found: &mut Vec<String>) {
+    let [fio, ours] = [fio, ours].map(|text| match terse {
+        Some(version) => {
+            let start = format!("{version};");
+            text.split_inclusive('\n').filter(|line| !line.starts_with(&start)).collect()
+        }
+        None => text.to_owned(),
+    });
+    report::compare(&fio, differences::without_remarks(&ours), found);
+}
+
+fn compare_documents(case: &Case, fio: &str, ours: &str, found: &mut Vec<String>) {
+    let Some(fio) = document::skip_to_document(fio) else {
+        if document::skip_to_document(ours).is_some() {
             found.push("JSON: fio prints no document, ours does".to_owned());
         }
         return;
     };
-    let text = if tools::comparing_fio_with_itself() {
-        document::skip_to_document(&ours.stdout).unwrap_or_default()
-    } else {
-        &ours.stdout
-    };
+    let text =
+        if tools::comparing_fio_with_itself() { document::skip_to_document(ours).unwrap_or_default() } else { ours };
     found.extend(document::check_float_text(text));
     match (document::parse_only_document(fio), document::parse_only_document(text)) {
         (Ok(fio), Ok(mut ours)) => {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::parsers::{self, Depth, Reading, Written};
-use crate::tools::FIO;
+use crate::tools::{CLOCK, FIO};
 
 /// The result of a run of fio: its status, its output, its directory.
 pub(crate) struct RunResult {
@@ -36,7 +36,7 @@ pub(crate) fn run_with(words: &str, jobs: &str) -> RunResult {
     let directory = testkit::directory();
     std::fs::write(directory.path().join("jobs"), jobs).expect("job files are written");
     let words = words.split_whitespace();
-    let output = Command::new(&fio.program).args(words).current_dir(&directory).output().expect("fio runs");
+    let output = Command::new(&fio.program).arg(CLOCK).args(words).current_dir(&directory).output().expect("fio runs");
     let said = testkit::text(&output.stderr) + &testkit::text(&output.stdout);
     RunResult { status: output.status.code(), said, directory }
 }

@@ -111,6 +111,15 @@ pub(crate) fn skip_to_document(stdout: &str) -> Option<&str> {
     if stdout.starts_with("{\n") { Some(stdout) } else { stdout.find("\n{\n").map(|at| &stdout[at + 1..]) }
 }
 
+/// The document on `stdout`, and what stands before and after it; without a document the first is empty.
+pub(crate) fn cut_out(stdout: &str) -> (String, String) {
+    const END: &str = "\n}\n";
+    let Some(document) = skip_to_document(stdout) else { return (String::new(), stdout.to_owned()) };
+    let (before, length) =
+        (stdout.len() - document.len(), document.find(END).map_or(document.len(), |at| at + END.len()));
+    (document[..length].to_owned(), stdout[..before].to_owned() + &document[length..])
+}
+
 /// Checks that floats have six decimals and no exponent: strict readers split there.
 pub(crate) fn check_float_text(document: &str) -> Vec<String> {
     let values = document.lines().filter_map(|line| line.split_once("\" : ").map(|(_, value)| value));
@@ -295,5 +304,8 @@ mod tests {
         assert_eq!(skip_to_document("fio: pid=1\n{\n}\n"), Some("{\n}\n"));
         assert!(parse_only_document("fio: pid=1\n{\n}\n").is_err());
         assert_eq!(skip_to_document("nothing"), None);
+        let parts = |document: &str, rest: &str| (document.to_owned(), rest.to_owned());
+        assert_eq!(cut_out("a: (g=0)\n{\n  {\n  }\n}\n\nreport\n"), parts("{\n  {\n  }\n}\n", "a: (g=0)\n\nreport\n"));
+        assert_eq!(cut_out("nothing"), parts("", "nothing"));
     }
 }

@@ -10,7 +10,7 @@ fn job(words: &str) -> Case {
 
 cases! {
     terse_version_2: job("").terse(2);
-    terse_version_3: job("").terse(3);
+    terse_version_3: job("").terse(3).apart();
     terse_version_4: job("").terse(4);
     terse_version_5: job("").terse(5);
     terse_of_a_group: job("--numjobs=2 --group_reporting --thread").terse(3);
@@ -20,7 +20,7 @@ cases! {
     terse_of_an_unknown_version: job("--output-format=terse --terse-version=9").verbatim();
     minimal: job("--minimal").verbatim();
     json_plus: job("--output-format=json+").verbatim();
-    normal_is_the_default: job("").report();
+    normal_is_the_default: job("").report().apart();
     all_together: job("--output-format=normal,terse,json").verbatim();
     unknown_format: job("--output-format=xml").verbatim().says("xml");
     output_file: job("--output=report.txt").verbatim().left(Depth::Names);

@@ -29,7 +29,7 @@ fn with_both(case: &Case, extra: &[&str], compare: impl Fn(&Tool, &RunResult)) {
 
 cases! {
     exit_status_after_sigint: endless().shell(INTERRUPTED).report();
-    status_interval_in_the_report: line("--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=1 --status-interval=400ms").verbatim();
+    status_interval_in_the_report: line("--name=a --ioengine=null --size=1m --rw=read --rate_iops=1000 --time_based --runtime=1 --status-interval=400ms").verbatim();
     status_interval_too_small: line("--name=a --ioengine=null --size=1m --rw=read --status-interval=0").verbatim();
 }
 
@@ -72,8 +72,9 @@ fn a_signal_before_a_job_begins() {
 
 #[test]
 fn each_interval_gives_a_document() {
-    let case =
-        line("--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=1500ms --status-interval=500ms");
+    let case = line(
+        "--name=a --ioengine=null --size=1m --rw=read --rate_iops=1000 --time_based --runtime=1500ms --status-interval=500ms",
+    );
     with_both(&case, &["--output-format=json"], |tool, ran| {
         let documents = document::parse_documents(&ran.stdout).unwrap_or_else(|error| panic!("{}: {error}", tool.name));
         assert!(documents.len() >= 2, "{}: {} documents", tool.name, documents.len());

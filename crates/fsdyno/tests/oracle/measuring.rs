@@ -28,7 +28,7 @@ cases! {
     latency_target: job("--latency_target=5s --latency_window=100ms --latency_percentile=99 --runtime=500ms --time_based --ioengine=libaio --iodepth=4").report();
     latency_target_of_one: job("--latency_target=10s --latency_window=50ms --latency_percentile=99 --runtime=5s --time_based").report();
     latency_target_that_nothing_keeps: job("--latency_target=1us --latency_window=50ms --ioengine=libaio --iodepth=4").says("exceeds specified max (1000 nsec)");
-    latency_target_while_running: job("--latency_target=10s --latency_window=50ms --latency_percentile=50 --latency_run=1 --ioengine=libaio --iodepth=4 --runtime=5s --time_based").report();
+    latency_target_while_running: job("--latency_target=10s --latency_window=50ms --latency_percentile=50 --latency_run=1 --ioengine=libaio --iodepth=4 --rate_iops=2000 --runtime=5s --time_based").report();
     steadystate_attained: job("--rate_iops=100 --time_based --runtime=20 --ss=iops:60% --ss_dur=2").report();
     steadystate_of_bandwidth: job("--rw=randrw --rate_iops=50,100 --time_based --runtime=3 --ss=bw:0% --ss_dur=2 --ss_ramp=1").report();
     steadystate_without_a_duration: job("--ss=iops:1%").counts().report();
@@ -37,7 +37,7 @@ cases! {
     idle_prof_of_each_cpu: job("--idle-prof=percpu --time_based --runtime=300ms").report();
     idle_prof_of_terse: job("--idle-prof=percpu --time_based --runtime=300ms").terse(3);
     idle_prof_calibrates: line("--idle-prof=calibrate").verbatim().says("CPU idleness:").says("  unit work: mean=");
-    samples: job("--time_based --runtime=1s").report().terse(5);
+    samples: job("--rate_iops=2000 --time_based --runtime=1s").report().terse(5);
     samples_of_short_windows: job("--time_based --runtime=500ms --bwavgtime=100 --iopsavgtime=100").report();
     stats_off: job("--stats=0").verbatim();
     disk_util_off: job("--disk_util=0").report();

@@ -6,7 +6,7 @@ use std::process::Command;
 use fsdyno_job::{Outcome, Request, parse_command_line};
 use fsdyno_run::MachineSources;
 
-use crate::tools::{FIO, Tool};
+use crate::tools::{CLOCK, FIO, Tool};
 
 /// An option with a text for its value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,7 +89,8 @@ pub(crate) fn bytes_by_fio(written: &Written, length: usize) -> Option<Option<Ve
     let fio = FIO.as_ref()?;
     let directory = testkit::directory();
     let words = ["--name=drawn", "--filename=data", "--size=512", "--bs=512", "--rw=write", "--output=report"];
-    let output = Command::new(&fio.program).args(words).arg(word(written)).current_dir(&directory).output();
+    let mut command = Command::new(&fio.program);
+    let output = command.arg(CLOCK).args(words).arg(word(written)).current_dir(&directory).output();
     let bytes =
         std::fs::read(directory.path().join("data")).ok().filter(|_| output.is_ok_and(|ran| ran.status.success()));
     Some(bytes.map(|bytes| bytes[..length].to_vec()))

@@ -42,7 +42,7 @@ cases! {
     among_the_writes_that_end_before_the_size: line("--name=a --filename=data --size=66000 --rw=write:12k --verify=crc32c --verify_backlog=2 --verify_state_save=0").counts();
     no_check: job("--rw=write --verify=null").counts();
     in_a_group: job("--rw=write --verify=crc32c --numjobs=2 --group_reporting --filename_format=f.'$jobnum'");
-    the_runtime_is_for_writing: job("--rw=write --verify=crc32c --time_based --runtime=1").says("fio: verification read phase will never start because write phase uses all of runtime");
+    the_runtime_is_for_writing: job("--rw=write --verify=crc32c --rate_iops=1000 --time_based --runtime=1").says("fio: verification read phase will never start because write phase uses all of runtime");
     read_and_checked: job("--rw=read --verify=crc32c").file("data", WITHOUT_HEADERS).counts().report().says("verify: bad magic header 0, wanted acca at file data offset 0, length 4096 (requested block: offset=0, length=4096)");
     damage_ends_the_job: job("--verify=crc32c").shell(DAMAGED).counts().says(THIRD_BLOCK).says("       Expected CRC: ").says("       Received CRC: ");
     damage_is_counted: job("--verify=crc32c --continue_on_error=verify").shell(DAMAGED).counts().says(THIRD_BLOCK);
