@@ -115,8 +115,11 @@ const TIERS: &[Tier] = &[
     }
     .waits("4"),
     Tier { choice: &["real_runs_take_as_few", "what_a_busy_machine_adds"], ..nightly("paper", &["browser"]) },
-    Tier { choice: &["::killed_at_any_"], variables: &[("FSDYNO_KILLS", "50")], ..nightly("kills", &["attacker"]) }
-        .waits("4"),
+    Tier {
+        choice: &["killed_at_any_request"],
+        variables: &[("FSDYNO_KILLS", "50")],
+        ..nightly("kills", &["attacker"])
+    },
     nightly("judgements", &["judgements"]),
     nightly("memory", &["memcheck"]),
     Tier { choice: &["case_c::", "time_proof::"], variables: &[("FSDYNO_LAB_LONG", "1")], ..nightly("long", &["lab"]) },

@@ -58,7 +58,7 @@ impl Uploads {
                     return (400, b"<Error><Code>EntityTooSmall</Code></Error>".to_vec());
                 }
                 if let Some((path, parts)) = self.open.remove(&id) {
-                    objects.insert(path, parts.into_values().flatten().collect());
+                    objects.insert(path, parts.into_values().collect::<Vec<_>>().concat());
                 }
                 (200, b"<CompleteMultipartUploadResult/>".to_vec())
             }

@@ -1,14 +1,11 @@
-//! Tests SIGKILL at any time of any question, and `clean` afterwards. `FSDYNO_KILLS` is the number of kills.
+//! Tests SIGKILL at any time of any question, and `clean` afterwards.
 
 use std::fs;
 
 use crate::scene::{Scene, work_directory};
 use testkit::{pause, wait_until};
 
-/// How many times a question is killed. The moments are drawn anew in each run; each night has 50.
-pub(crate) fn kills() -> usize {
-    std::env::var("FSDYNO_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(12)
-}
+const MOMENTS: u32 = 50;
 
 /// The latest time of a kill after the start, ms.
 const LATEST_MS: u64 = 1200;
@@ -32,8 +29,8 @@ fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
         scene.write(file, "precious");
     }
     let mut moments = Moments::begin();
-    for kill in 0..kills() {
-        let words = QUESTIONS[kill % QUESTIONS.len()];
+    for moment in 0..MOMENTS {
+        let words = QUESTIONS[moment as usize % QUESTIONS.len()];
         let after_ms = moments.next() % LATEST_MS;
         // The process that was called, or the one that does the work.
         let worker = moments.next().is_multiple_of(2);

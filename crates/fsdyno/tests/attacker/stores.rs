@@ -1,12 +1,18 @@
-//! Tests SIGKILL at any request of a question to an object store, and `clean` afterwards.
+//! Tests SIGKILL at any request of a question to an object store, and `clean` afterwards. `FSDYNO_KILLS` is the number of
+//! kills.
 
 use std::process::Command;
 
-use crate::kills::{Moments, kills};
+use crate::kills::Moments;
 use testkit::{ObjectServer, Running, ServerBehaviour, TestDirectory, wait_until};
 
 /// Kinds of moments: each kill has a kind, and fewer kills are spread over all kinds.
 const KINDS: usize = 50;
+
+/// How many times the question is killed. The moments are drawn anew in each run; each night has one of each kind.
+fn kills() -> usize {
+    std::env::var("FSDYNO_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(12)
+}
 
 /// Moments side by side, each with a server and a place of its own: a run mostly waits.
 const LANES: usize = 2;
