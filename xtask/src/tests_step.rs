@@ -82,7 +82,7 @@ const TIERS: &[Tier] = &[
     tier("attacker", &["attacker"]).waits("4"),
     tier("faults", &["faults"]).waits("4"),
     Tier {
-        choice: &["--skip=real_runs_take_as_few", "--skip=what_a_busy_machine_adds"],
+        choice: &["--skip=real_runs_take_as_few", "--skip=what_a_busy_machine_adds", "--skip=pictures_of_other"],
         ..tier("sheet", &["browser"])
     },
     Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
@@ -114,7 +114,10 @@ const TIERS: &[Tier] = &[
         ..nightly(RANKS, &[CLUSTER])
     }
     .waits("4"),
-    Tier { choice: &["real_runs_take_as_few", "what_a_busy_machine_adds"], ..nightly("paper", &["browser"]) },
+    Tier {
+        choice: &["real_runs_take_as_few", "what_a_busy_machine_adds", "pictures_of_other"],
+        ..nightly("pages", &["browser"])
+    },
     Tier {
         choice: &["killed_at_any_request"],
         variables: &[("FSDYNO_KILLS", "50")],
@@ -490,6 +493,17 @@ mod tests {
         assert!(TIERS.iter().all(|tier| chores.iter().flatten().any(|name| name == tier.name)));
         let of = |name: &str| chores.each_ref().map(|names| names.iter().any(|known| known == name));
         assert_eq!([UNITS, DIST, "traps"].map(of), [[true, false, false], [false, false, true], [false, true, true]]);
+    }
+
+    /// What a tier of each push skips by name is chosen by another tier of its target.
+    #[test]
+    fn what_each_push_leaves_out_is_run_elsewhere() {
+        for tier in TIERS.iter().filter(|tier| tier.chore == Chore::Ci) {
+            for left_out in tier.choice.iter().filter_map(|word| word.strip_prefix("--skip=")) {
+                let runs = |other: &&Tier| other.targets == tier.targets && other.choice.contains(&left_out);
+                assert!(TIERS.iter().any(|other| runs(&other)), "{}: {left_out}", tier.name);
+            }
+        }
     }
 
     #[test]
