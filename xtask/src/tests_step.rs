@@ -82,7 +82,7 @@ const TIERS: &[Tier] = &[
     tier("attacker", &["attacker"]).waits("4"),
     tier("faults", &["faults"]).waits("4"),
     Tier {
-        choice: &["--skip=real_runs_take_as_few", "--skip=what_a_busy_machine_adds", "--skip=pictures_of_other"],
+        choice: &["--skip=real_runs_take", "--skip=what_a_busy", "--skip=pictures_of_other", "--skip=nothing_on_other"],
         ..tier("sheet", &["browser"])
     },
     Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
@@ -115,7 +115,7 @@ const TIERS: &[Tier] = &[
     }
     .waits("4"),
     Tier {
-        choice: &["real_runs_take_as_few", "what_a_busy_machine_adds", "pictures_of_other"],
+        choice: &["real_runs_take", "what_a_busy", "pictures_of_other", "nothing_on_other"],
         ..nightly("pages", &["browser"])
     },
     Tier {

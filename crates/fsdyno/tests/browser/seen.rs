@@ -105,24 +105,41 @@ fn axe() -> Option<String> {
     text
 }
 
-#[test]
-fn axe_finds_nothing() {
+/// Examines a page of these studies on screens of these sizes.
+#[track_caller]
+fn axe_finds_nothing_in(name: &str, studies: &[Study], sizes: &[(u32, u32)], dark: bool) {
     let (Some(browser), Some(axe)) = (browser::find(), axe()) else { return };
     let script = format!(
         "{}; axe.run().then((found) => done(found.violations.map((one) => [one.id, one.nodes.map((node) => \
          node.html.slice(0, 200) + ' ' + node.failureSummary)])));",
         axe.replace("</script", "<\\/script")
     );
-    // More rounds have more rows of the same kind.
-    let mut comparison = fixture::comparison();
-    comparison.rows.retain(|row| row.round < 2);
-    let studies =
-        [comparison, odd::quick(), odd::small_files(), odd::check(), odd::sweep(Question::Sweep), odd::failed_job()];
-    let all = page("axe", &studies);
-    for (sizes, dark) in [(&[(1280, 1000), (390, 800)][..], false), (&[(1280, 1000)], true)] {
-        let found = browser::ask(&browser, &all, sizes, dark, &script);
-        assert!(found.iter().all(|found| *found == serde_json::json!([])), "{sizes:?}, dark {dark}: {found:?}");
-    }
+    let found = browser::ask(&browser, &page(name, studies), sizes, dark, &script);
+    assert!(found.iter().all(|found| *found == serde_json::json!([])), "{sizes:?}, dark {dark}: {found:?}");
+}
+
+fn of_all_kinds() -> [Study; 6] {
+    [
+        fixture::comparison(),
+        odd::quick(),
+        odd::small_files(),
+        odd::check(),
+        odd::sweep(Question::Sweep),
+        odd::failed_job(),
+    ]
+}
+
+#[test]
+fn axe_finds_nothing() {
+    axe_finds_nothing_in("axe", &of_all_kinds(), &[(1280, 1000)], false);
+    axe_finds_nothing_in("axe-phone", &[odd::quick(), odd::check()], &[(390, 800)], false);
+    axe_finds_nothing_in("axe-dark", &[odd::quick(), odd::check()], &[(1280, 1000)], true);
+}
+
+#[test]
+fn axe_finds_nothing_on_other_screens() {
+    axe_finds_nothing_in("axe-phones", &of_all_kinds(), &[(390, 800)], false);
+    axe_finds_nothing_in("axe-darkness", &of_all_kinds(), &[(1280, 1000)], true);
 }
 
 #[test]
