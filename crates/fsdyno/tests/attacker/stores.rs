@@ -49,6 +49,7 @@ const THEIRS: [&str; 3] =
     ["/bucket/fsdyno-work-1-1-00000001/.fsdyno-work", "/bucket/pre/fsdyno-work-theirs/k4_0_4096", "/bucket/pre/theirs"];
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
     let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     let count = |method: &str| server.heads().iter().filter(|head| head.starts_with(method)).count();
@@ -70,8 +71,9 @@ fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
         };
         let what = format!("killed at request {number} {method}(seed {:#x})", moments.seed);
         let of_question = Kill { method, number, done: moments.next().is_multiple_of(2), what };
-        let of_clean = Kill { method: "DELETE ", number: 1 + drawn % 7, done: kill % 2 == 0, what: String::new() };
-        (of_question, (kill % 3 == 0).then_some(of_clean))
+        let of_clean =
+            Kill { method: "DELETE ", number: 1 + drawn % 7, done: kill.is_multiple_of(2), what: String::new() };
+        (of_question, kill.is_multiple_of(3).then_some(of_clean))
     };
     let kills: Vec<(Kill, Option<Kill>)> = (0..kills()).map(drawn).collect();
     std::thread::scope(|scope| {
