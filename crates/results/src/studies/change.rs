@@ -156,12 +156,13 @@ fn differences(base: &Digest, new: &Digest, plans: impl Fn(&str) -> String) -> V
     let plan =
         |study: &Digest, pattern: &str| study.tests.iter().find(|test| test.pattern == pattern).map(|test| test.plan);
     let mut differences: Vec<(String, Vec<&str>)> = Vec::new();
+    let added = new.patterns().into_iter().filter(|pattern| plan(base, pattern).is_none());
     // The size of the file is part of the plans of the tests that use it.
-    for pattern in base.patterns() {
-        let difference = match plan(new, pattern) {
-            None => "only one of them has".to_string(),
-            other if other != plan(base, pattern) => plans(pattern),
-            Some(_) => continue,
+    for pattern in base.patterns().into_iter().chain(added) {
+        let difference = match (plan(base, pattern), plan(new, pattern)) {
+            (before, after) if before == after => continue,
+            (Some(_), Some(_)) => plans(pattern),
+            _ => "only one of them has".to_string(),
         };
         match differences.iter_mut().find(|(known, _)| *known == difference) {
             Some((_, patterns)) => patterns.push(pattern),

@@ -181,6 +181,16 @@ fn other_plans_and_machines_are_obstacles() {
     );
 }
 
+#[test]
+fn a_test_that_only_one_of_them_has_is_an_obstacle_both_ways() {
+    let few = study(&STEADY);
+    let mut more = few.clone();
+    more.rows.extend(few.rows.iter().map(|row| crate::Row { pattern: "list".into(), ..row.clone() }));
+    for (base, new) in [(&few, &more), (&more, &few)] {
+        assert_eq!(obstacles(base, new), ["only one of them has list"]);
+    }
+}
+
 /// Earlier studies with these IOPS, all within an hour.
 fn earlier_studies(levels: &[u64]) -> Vec<Study> {
     let of = |(hour, percent): (usize, &u64)| {
