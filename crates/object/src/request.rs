@@ -1,6 +1,6 @@
 //! Makes the heads of a job's requests. The parts that all heads share are made once.
 
-use std::io::Write;
+use std::fmt::Write;
 
 use fsdyno_job::{ObjectDialect, ObjectOptions, Secret};
 use md5::{Digest, Md5};
@@ -9,7 +9,7 @@ use crate::hash::{Hex, sha256};
 use crate::signature::{Canonical, Signer};
 use crate::text::{base64, push_encoded};
 use crate::time::Stamp;
-use crate::{Credentials, Endpoint};
+use crate::{Credentials, Endpoint, SecretBytes};
 
 /// Stands in place of the hash of a body that TLS protects: hashing a body costs more than sending it.
 const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
@@ -99,7 +99,7 @@ struct Signed {
     second: u64,
     stamp: Stamp,
     /// A buffer that all signatures use in turn.
-    line: Vec<u8>,
+    line: SecretBytes,
 }
 
 /// The part of a request that is signed: path and query as they stand in its head.
@@ -140,7 +140,7 @@ impl Requests {
 
     /// Replaces the content of `head` by the head of this request. Allocates nothing when the longest head fits into the
     /// capacity of `head`.
-    pub fn write_head(&mut self, head: &mut Vec<u8>, request: &ObjectRequest<'_>, epoch_s: u64) {
+    pub fn write_head(&mut self, head: &mut SecretBytes, request: &ObjectRequest<'_>, epoch_s: u64) {
         head.clear();
         let method = request.method.word();
         put(head, &[method, " ", request.path]);
@@ -181,7 +181,7 @@ impl Requests {
     }
 
     /// Replaces `head` by the head of this request. Only stores with signatures, and those without any keys, are asked.
-    pub fn write_plain(&mut self, head: &mut Vec<u8>, request: &PlainRequest<'_>, epoch_s: u64) {
+    pub fn write_plain(&mut self, head: &mut SecretBytes, request: &PlainRequest<'_>, epoch_s: u64) {
         head.clear();
         put(head, &[request.method, " ", request.path]);
         let path = request.method.len() + 1..head.len();
@@ -227,12 +227,12 @@ impl Signed {
             signs_bodies: !options.tls.is_on(),
             second: 0,
             stamp: Stamp::of_epoch_s(0),
-            line: Vec::with_capacity(LINE_BYTES),
+            line: SecretBytes::with_capacity(LINE_BYTES),
         }
     }
 
     /// `class`: the method of a measured request, which decides about the headers of encryption and storage class.
-    fn sign(&mut self, head: &mut Vec<u8>, authority: &str, what: Signable<'_>, class: Method, epoch_s: u64) {
+    fn sign(&mut self, head: &mut SecretBytes, authority: &str, what: Signable<'_>, class: Method, epoch_s: u64) {
         if self.second != epoch_s {
             (self.second, self.stamp) = (epoch_s, Stamp::of_epoch_s(epoch_s));
         }
@@ -276,7 +276,7 @@ impl Signed {
         };
         self.signer.authorize(&mut line, &canonical, &stamp);
         *head = before;
-        head.extend_from_slice(&line);
+        head.push(&line);
         line.clear();
         self.line = line;
     }
@@ -287,21 +287,23 @@ fn basic(options: &ObjectOptions) -> Secret {
     if options.user.is_empty() && options.password.is_empty() {
         return Secret::default();
     }
-    let pair = Secret::new(format!("{}:{}", options.user, options.password.reveal()));
-    Secret::new(format!("Authorization: Basic {}\r\n", base64(pair.reveal().as_bytes())))
+    // Joined at once: a text that grows leaves copies.
+    let pair = Secret::new([&options.user, ":", options.password.reveal()].concat());
+    let word = Secret::new(base64(pair.reveal().as_bytes()));
+    Secret::new(["Authorization: Basic ", word.reveal(), "\r\n"].concat())
 }
 
-fn put(head: &mut Vec<u8>, texts: &[&str]) {
-    texts.iter().for_each(|text| head.extend_from_slice(text.as_bytes()));
+fn put(head: &mut SecretBytes, texts: &[&str]) {
+    texts.iter().for_each(|text| head.push(text.as_bytes()));
 }
 
-fn put_hex(head: &mut Vec<u8>, byte: u8) {
-    head.extend([byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
+fn put_hex(head: &mut SecretBytes, byte: u8) {
+    head.push(&[byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)]));
 }
 
-fn write_number(head: &mut Vec<u8>, before: &str, number: u64) {
+fn write_number(head: &mut SecretBytes, before: &str, number: u64) {
     put(head, &[before]);
-    // Writing to a vector cannot fail.
+    // Writing to memory cannot fail.
     let _ = write!(head, "{number}");
 }
 

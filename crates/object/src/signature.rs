@@ -2,6 +2,7 @@
 
 use fsdyno_job::Secret;
 
+use crate::SecretBytes;
 use crate::hash::{Hex, Sum, hmac, sha256};
 use crate::time::Stamp;
 
@@ -33,7 +34,7 @@ pub struct Signer {
     day: [u8; 8],
     key: Sum,
     /// A buffer that all signatures use in turn: to hash many short parts takes longer than to join them before.
-    text: Vec<u8>,
+    text: SecretBytes,
 }
 
 /// The initial capacity for what is hashed, so that no later request allocates memory for it.
@@ -42,7 +43,6 @@ const TEXT_BYTES: usize = 2048;
 impl Drop for Signer {
     fn drop(&mut self) {
         Secret::overwrite(&mut self.key);
-        Secret::overwrite(&mut self.text);
     }
 }
 
@@ -51,12 +51,20 @@ impl Signer {
     pub fn new(key_id: &str, secret: Secret, region: &str, service: &'static str) -> Signer {
         let (key_id, region) = (key_id.to_owned(), region.to_owned());
         let secret = Secret::new(format!("AWS4{}", secret.reveal()));
-        Signer { key_id, secret, region, service, day: [0; 8], key: [0; 32], text: Vec::with_capacity(TEXT_BYTES) }
+        Signer {
+            key_id,
+            secret,
+            region,
+            service,
+            day: [0; 8],
+            key: [0; 32],
+            text: SecretBytes::with_capacity(TEXT_BYTES),
+        }
     }
 
     /// Appends the header `Authorization` with its line end. Allocates nothing when the header fits into the capacity of
     /// `head`.
-    pub fn authorize(&mut self, head: &mut Vec<u8>, request: &Canonical<'_>, at: &Stamp) {
+    pub fn authorize(&mut self, head: &mut SecretBytes, request: &Canonical<'_>, at: &Stamp) {
         self.make_key_of(at.day());
         let canonical = canonical_hash(&mut self.text, request);
         let (stamp, day) = (at.as_str(), at.day());
@@ -74,10 +82,10 @@ impl Signer {
             canonical.as_str(),
         ];
         self.text.clear();
-        to_sign.iter().for_each(|part| self.text.extend_from_slice(part.as_bytes()));
+        to_sign.iter().for_each(|part| self.text.push(part.as_bytes()));
         let signature = Hex::of(&hmac(&self.key, &[&self.text]));
         let scope = [day, "/", &self.region, "/", self.service, "/aws4_request, SignedHeaders="];
-        let mut put = |text: &str| head.extend_from_slice(text.as_bytes());
+        let mut put = |text: &str| head.push(text.as_bytes());
         ["Authorization: ", ALGORITHM, " Credential=", &self.key_id, "/"].into_iter().chain(scope).for_each(&mut put);
         signed_names(request, &mut put);
         [", Signature=", signature.as_str(), "\r\n"].into_iter().for_each(put);
@@ -105,9 +113,9 @@ fn signed_names(request: &Canonical<'_>, put: &mut impl FnMut(&str)) {
 }
 
 /// The hash of the request in its canonical form, which is made in `text`.
-fn canonical_hash(text: &mut Vec<u8>, request: &Canonical<'_>) -> Hex {
+fn canonical_hash(text: &mut SecretBytes, request: &Canonical<'_>) -> Hex {
     text.clear();
-    let mut put = |part: &str| text.extend_from_slice(part.as_bytes());
+    let mut put = |part: &str| text.push(part.as_bytes());
     [request.method, "\n", request.path, "\n", request.query, "\n"].into_iter().for_each(&mut put);
     for (name, value) in request.headers {
         [name, ":", value, "\n"].into_iter().for_each(&mut put);
@@ -131,9 +139,9 @@ mod tests {
             _ => ("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
         };
         let mut signer = Signer::new(id, Secret::new(secret.to_owned()), "us-east-1", service);
-        let mut head = Vec::new();
+        let mut head = SecretBytes::default();
         signer.authorize(&mut head, request, &Stamp::of_epoch_s(epoch_s));
-        let head = String::from_utf8(head).unwrap();
+        let head = str::from_utf8(&head).unwrap();
         assert!(head.starts_with(&format!("Authorization: AWS4-HMAC-SHA256 Credential={id}/")), "{head}");
         head.trim_end().rsplit_once("Signature=").unwrap().1.to_owned()
     }
@@ -207,9 +215,9 @@ mod tests {
         let headers = [("host", "h")];
         let request = Canonical { method: "GET", path: "/", query: "", headers: &headers, payload: EMPTY };
         let mut at = |seconds| {
-            let mut head = Vec::new();
+            let mut head = SecretBytes::default();
             signer.authorize(&mut head, &request, &Stamp::of_epoch_s(seconds));
-            head
+            head.to_vec()
         };
         let first = at(0);
         assert_ne!(first, at(86_400));

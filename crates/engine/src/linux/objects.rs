@@ -16,7 +16,9 @@ mod trust;
 use std::net::SocketAddr;
 
 use fsdyno_job::{Direction, ObjectDialect};
-use fsdyno_object::{Body, Chunks, HEAD_BYTES_MAX, Method, ObjectRequest, Requests, ResponseHead, error_code};
+use fsdyno_object::{
+    Body, Chunks, HEAD_BYTES_MAX, Method, ObjectRequest, Requests, ResponseHead, SecretBytes, error_code,
+};
 use fsdyno_os::clock::Clock;
 use fsdyno_os::errno::EINVAL;
 use fsdyno_os::linux::sockets::SendTimes;
@@ -58,7 +60,7 @@ pub(super) struct Objects {
     /// The times of earlier connections; `None`: not visible.
     earlier: Option<SendTimes>,
     /// The head of the request in flight.
-    head: Vec<u8>,
+    head: SecretBytes,
     /// Received bytes; the first `come` of them are not consumed yet.
     inbox: Box<[u8]>,
     come: usize,
@@ -142,7 +144,7 @@ impl Objects {
             carried: 0,
             keeps_parts: options.dialect == ObjectDialect::WebDav,
             earlier: Some(SendTimes::default()),
-            head: Vec::with_capacity(HEAD_BYTES_MAX),
+            head: SecretBytes::with_capacity(HEAD_BYTES_MAX),
             inbox: vec![0; HEAD_BYTES_MAX + setup.block_bytes_max.min(64 << 10) as usize].into_boxed_slice(),
             come: 0,
             document: Vec::with_capacity(DOCUMENT_BYTES_KEPT),

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use fsdyno_job::{ObjectDialect, ObjectOptions, Secret, Tls};
-use fsdyno_object::{Credentials, Endpoint, Method, ObjectRequest, Requests, encoded_path};
+use fsdyno_object::{Credentials, Endpoint, Method, ObjectRequest, Requests, SecretBytes, encoded_path};
 
 const SCRIPT: &str = r#"
 import calendar, sys, time
@@ -50,7 +50,7 @@ fn signatures_are_those_of_botocore() {
                 token: Secret::new(token.to_owned()),
             };
             let endpoint = Endpoint::parse(host, false).expect("a host");
-            let mut head = Vec::new();
+            let mut head = SecretBytes::default();
             let request = ObjectRequest { method, path: &path, offset: 4096, length: 20, body: body.as_bytes() };
             let mut requests = Requests::new(&options, &endpoint, Some(key));
             requests.write_head(&mut head, &request, epoch_s.parse().expect("seconds"));

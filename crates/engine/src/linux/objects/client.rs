@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use fsdyno_job::Direction;
-use fsdyno_object::{Body, Chunks, Endpoint, HEAD_BYTES_MAX, PlainRequest, Requests, ResponseHead};
+use fsdyno_object::{Body, Chunks, Endpoint, HEAD_BYTES_MAX, PlainRequest, Requests, ResponseHead, SecretBytes};
 use fsdyno_os::clock::{Clock, RealClock};
 
 use super::setup;
@@ -20,6 +20,9 @@ const LATE: &str = "the server has not answered in time";
 
 /// The longest answer: a page of a list has at most 1,000 keys of 1,024 bytes, with some facts about each.
 const BODY_BYTES_MAX: usize = 4 << 20;
+
+/// Room for the head of a request, bytes: few are longer.
+const REQUEST_BYTES: usize = 2 << 10;
 
 /// The most bytes that one call receives: a whole object needs few calls.
 const PIECE_BYTES: u64 = 256 << 10;
@@ -156,14 +159,14 @@ impl ObjectClient {
         }
     }
 
-    fn head_of(&mut self, request: &PlainRequest<'_>) -> Vec<u8> {
-        let mut head = Vec::new();
+    fn head_of(&mut self, request: &PlainRequest<'_>) -> SecretBytes {
+        let mut head = SecretBytes::with_capacity(REQUEST_BYTES);
         let epoch_s = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
         self.requests.write_plain(&mut head, request, epoch_s);
         if let Some((first, last)) = self.range {
             // The field is not signed; it stands before the empty line.
             head.truncate(head.len() - 2);
-            head.extend_from_slice(format!("Range: bytes={first}-{last}\r\n\r\n").as_bytes());
+            head.push(format!("Range: bytes={first}-{last}\r\n\r\n").as_bytes());
         }
         head
     }

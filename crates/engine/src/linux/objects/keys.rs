@@ -124,8 +124,11 @@ fn of_machine() -> Option<Credentials> {
 
 /// A line of a head. A value with control characters would be more than one.
 fn line(name: &str, value: &str) -> Secret {
-    let value: String = value.trim().chars().filter(|letter| !letter.is_control()).collect();
-    Secret::new(format!("{name}: {value}\r\n"))
+    let mut line = String::with_capacity(name.len() + value.len() + 4);
+    line.extend([name, ": "]);
+    line.extend(value.trim().chars().filter(|letter| !letter.is_control()));
+    line.push_str("\r\n");
+    Secret::new(line)
 }
 
 fn ask(endpoint: &Endpoint, method: &'static str, path: &str, line: Secret) -> Option<String> {
