@@ -4,6 +4,7 @@ mod answers;
 mod attribute;
 mod calls;
 mod compare;
+mod cost;
 mod functions;
 mod inspect;
 mod keys;

@@ -267,6 +267,8 @@ fn a_budget_is_kept() {
         let ran = ask(&place, &server, &format!("{words} --budget {budget} --no-store"));
         // A check may answer that the store is too slow.
         assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
+        let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("dollars at most, and "), "{said}");
         let costs =
             |head: &&String| !head.starts_with("DELETE ") && !head.contains(".fsdyno-work") && !head.contains("/?");
         let sent = server.heads().iter().filter(costs).count();

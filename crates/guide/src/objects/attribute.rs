@@ -4,7 +4,7 @@
 use fsdyno_results::{Lane, Metric, Question, Severity, Study, TestRounds};
 use fsdyno_text::quantity::latency;
 
-use super::compare::run_rounds;
+use super::compare::{estimate, run_rounds};
 use super::phase::{Pace, Test};
 use super::site::{Site, TESTS_OF_MOUNT};
 use crate::Problem;
@@ -33,6 +33,7 @@ pub fn attribute(store: &Place, mount: &Place, caller: Caller<'_>) -> Result<Stu
     let places =
         [Place { name: "store".to_owned(), ..store.clone() }, Place { name: "mount".to_owned(), ..mount.clone() }];
     let mut study_run = StudyRun::begin(Question::Attribute, &places, caller);
+    study_run.watcher.outline(&estimate(&TESTS_OF_MOUNT, ROUNDS, std::slice::from_ref(store)));
     let mut sites = Vec::new();
     let outcome = open_and_run(&mut study_run, &places, &mut sites);
     sites.into_iter().for_each(|site| site.close(&mut study_run));

@@ -3,6 +3,7 @@
 use fsdyno_results::{Lane, Metric, Question, Severity, Study, TestRounds};
 use fsdyno_text::quantity::{bytes, count, latency};
 
+use super::cost::Cost;
 use super::phase::{Pace, Test};
 use super::site::{LISTINGS, SETS, Site, TESTS};
 use crate::Problem;
@@ -48,7 +49,7 @@ pub fn compare(places: &[Place], options: &ObjectCompareOptions, caller: Caller<
     let rounds = Rounds { asked: options.rounds, once: false, patterns: tests.len(), places: places.len() };
     check_budget(&rounds, options)?;
     let mut study_run = StudyRun::begin(Question::Compare, places, caller);
-    study_run.watcher.outline(&estimate(&rounds));
+    study_run.watcher.outline(&estimate(&TESTS, rounds.most(), places));
     let mut sites = Vec::new();
     let outcome = open_all(&mut study_run, places, options, &mut sites)
         .and_then(|()| run_rounds(&mut study_run, &tests, &mut sites, rounds, options.runtime_s));
@@ -129,20 +130,30 @@ fn latencies(study: &Study) -> Vec<String> {
     TESTS.iter().filter_map(sentence).collect()
 }
 
-/// The most requests to a store, and the most bytes to and from it.
-fn at_most(rounds: u32) -> (u64, u64) {
-    let of = |test: &Test| {
-        let (set, many) = (&SETS[test.set], if test.act == WholeFile::List { LISTINGS } else { SETS[test.set].count });
-        let moves = matches!(test.act, WholeFile::Write | WholeFile::Read);
-        (u64::from(many), if moves { u64::from(many) * set.object_bytes } else { 0 })
-    };
-    let (requests, moved) = TESTS.iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let removed: u64 = SETS.iter().map(|set| u64::from(set.count)).sum();
-    (requests * u64::from(rounds) + removed, moved * u64::from(rounds))
+/// The most requests to a store, the most bytes to and from it, and their cost.
+fn at_most(tests: &[Test], rounds: u32) -> (u64, u64, Cost) {
+    let (mut cost, mut deletes, mut written_bytes) = (Cost::default(), 0, 0);
+    for test in tests {
+        let set = &SETS[test.set];
+        let many = u64::from(if test.act == WholeFile::List { LISTINGS } else { set.count } * rounds);
+        match test.act {
+            WholeFile::Write => {
+                (cost.puts, written_bytes) = (cost.puts + many, written_bytes + many * set.object_bytes)
+            }
+            WholeFile::List => cost.puts += many,
+            WholeFile::Stat { .. } => cost.gets += many,
+            WholeFile::Remove => deletes += many,
+            WholeFile::Read | WholeFile::ReadAgain => {
+                (cost.gets, cost.read_bytes) = (cost.gets + many, cost.read_bytes + many * set.object_bytes);
+            }
+        }
+    }
+    deletes += SETS.iter().map(|set| u64::from(set.count)).sum::<u64>();
+    (cost.puts + cost.gets + deletes, written_bytes + cost.read_bytes, cost)
 }
 
 fn check_budget(rounds: &Rounds, options: &ObjectCompareOptions) -> Result<(), Problem> {
-    let (needed, _) = at_most(rounds.most());
+    let (needed, ..) = at_most(&TESTS, rounds.most());
     if needed <= options.requests_max {
         return Ok(());
     }
@@ -155,9 +166,11 @@ fn check_budget(rounds: &Rounds, options: &ObjectCompareOptions) -> Result<(), P
     Err(Problem::new(what).with_next(format!("use --budget {needed}, or fewer --rounds")))
 }
 
-fn estimate(rounds: &Rounds) -> String {
-    let (requests, moved) = at_most(rounds.most());
-    format!("at most {} requests to each store, with {}", count(requests), bytes(moved))
+/// The most that these tests may cost, before the first request.
+pub(super) fn estimate(tests: &[Test], rounds: u32, places: &[Place]) -> String {
+    let (requests, moved, cost) = at_most(tests, rounds);
+    let cost = cost.sentence(places.iter().any(|place| place.path.starts_with("s3://")));
+    format!("at most {} requests to each store, with {}{cost}", count(requests), bytes(moved))
 }
 
 /// The sizes of the sets in words.

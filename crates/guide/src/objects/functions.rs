@@ -5,6 +5,7 @@ use fsdyno_object::{ListPage, field_of};
 use fsdyno_results::Severity;
 use fsdyno_text::quantity::{bytes, count};
 
+use super::cost::Cost;
 use super::keys::KeySet;
 use super::plain;
 use super::server::Store;
@@ -39,11 +40,15 @@ pub fn with_objects(
     let store = Store::of(place, study_run.control.bounds())?;
     study_run.watcher.looks(&place.path);
     let bucket = Bucket::connect(store)?;
-    let most = asked.sets.iter().map(|(size, _)| *size).max().unwrap_or(0);
+    let most = asked.sets.iter().map(|(size, _)| *size).max().unwrap_or(0).max(TRIED.1);
+    let requests = asked.requests + REQUESTS_MAX;
+    // What each request will be is not known here.
+    let cost = Cost { puts: requests, gets: 0, read_bytes: requests.saturating_mul(most) };
     let text = format!(
-        "at most {} requests, of at most {} each, then a DELETE for each object",
-        count(asked.requests + REQUESTS_MAX),
-        bytes(most.max(TRIED.1))
+        "at most {} requests, of at most {} each, then a DELETE for each object{}",
+        count(requests),
+        bytes(most),
+        cost.sentence(true)
     );
     study_run.watcher.outline(&text);
     let set = |(name, block_bytes, count): (&str, u64, u64)| KeySet { name: name.to_owned(), block_bytes, count };

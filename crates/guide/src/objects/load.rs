@@ -4,6 +4,7 @@ use fsdyno_results::{Question, Severity, Study, SweepPoint, test_name};
 use fsdyno_run::StopRule;
 use fsdyno_text::quantity::{bytes, bytes_per_s, count, counted};
 
+use super::cost::Cost;
 use super::keys::KeySet;
 use super::measure::{BYTES_MAX, place_of, used};
 use super::server::Store;
@@ -161,6 +162,20 @@ fn requests_of_a_run(groups: &[Requests], load: Load, limits: ObjectLimits) -> R
     Ok(((limits.requests_max - writes) / runs.max(1)).min(BYTES_MAX / runs.max(1) / largest.max(1)))
 }
 
+/// What the objects and this number of requests cost; each group has the same part of the requests.
+fn cost(groups: &[Requests], asked: u64, objects: u64) -> Cost {
+    let each = asked / (groups.len() as u64).max(1);
+    let mut cost = Cost { puts: objects, ..Cost::default() };
+    for group in groups {
+        if group.writes {
+            cost.puts += each;
+        } else {
+            (cost.gets, cost.read_bytes) = (cost.gets + each, cost.read_bytes + each * group.largest_bytes);
+        }
+    }
+    cost
+}
+
 /// The objects of a question about load.
 struct Objects {
     work: ObjectWork,
@@ -191,15 +206,17 @@ impl Objects {
         let (objects, written) =
             keys.iter().fold((0, 0), |sum, set| (sum.0 + set.count, sum.1 + set.count * set.block_bytes));
         study_run.watcher.looks(std::path::Path::new(&store.url));
-        let bucket = Bucket::connect(store)?;
         let largest = keys.last().map_or(0, |set| set.block_bytes);
+        let asked = requests_max * load.runs;
         let text = format!(
-            "at most {} requests with {}; {} objects with {} are written first, and deleted at the end",
-            count(requests_max * load.runs + 2 * objects),
-            bytes(requests_max * load.runs * largest + written),
+            "at most {} requests with {}; {} objects with {} are written first, and deleted at the end{}",
+            count(asked + 2 * objects),
+            bytes(asked * largest + written),
             count(objects),
-            bytes(written)
+            bytes(written),
+            cost(groups, asked, objects).sentence(!store.is_webdav())
         );
+        let bucket = Bucket::connect(store)?;
         study_run.watcher.outline(&text);
         let (work, unseen) = ObjectWork::open(bucket, keys, keeps)?;
         study_run.watcher.looked();

@@ -6,6 +6,7 @@ use fsdyno_run::StopRule;
 use fsdyno_run::metadata::phase_counters::PhaseCounters;
 use fsdyno_text::quantity::{bytes, count, counted, latency, number};
 
+use super::cost::Cost;
 use super::keys::KeySet;
 use super::parts::{self, Uploaded};
 use super::phase::{Ended, ObjectPhase, Pace, Test};
@@ -176,7 +177,7 @@ pub fn measure(place: &Place, options: &ObjectOptions, caller: Caller<'_>) -> Re
     let mut study_run = StudyRun::begin(Question::Measure, std::slice::from_ref(place), caller);
     study_run.watcher.looks(&place.path);
     let bucket = Bucket::connect(store)?;
-    study_run.watcher.outline(&estimate(options));
+    study_run.watcher.outline(&estimate(options, !bucket.store.is_webdav()));
     let (mut work, unseen) = ObjectWork::open(bucket, key_sets(options), options.keeps)?;
     study_run.watcher.looked();
     if let Some(unseen) = unseen {
@@ -213,8 +214,8 @@ fn check_budget(options: &ObjectOptions) -> Result<(), Problem> {
 }
 
 /// The most that the tests may cost, before the first request.
-fn estimate(options: &ObjectOptions) -> String {
-    let (mut puts, mut gets, mut others) = ((0, 0), (0, 0), (0, 0));
+fn estimate(options: &ObjectOptions, is_s3: bool) -> String {
+    let (mut puts, mut gets, mut heads, mut lists) = ((0, 0), (0, 0), 0, 0);
     for test in TESTS.iter().filter(|test| test.verb != Verb::Delete) {
         let connections = u64::from(test.connections(options)) * u64::from(options.runs.max(1));
         let requests = test.requests_max(options) * connections;
@@ -225,21 +226,27 @@ fn estimate(options: &ObjectOptions) -> String {
                 puts = (puts.0 + uploads * parts::REQUESTS, puts.1 + uploads * parts::OBJECT_BYTES);
                 continue;
             }
-            Verb::Other(act) => (&mut others, test.others_max(act, options, u64::MAX) * u64::from(options.runs.max(1))),
+            Verb::Other(act) => {
+                let sum = if act == WholeFile::List { &mut lists } else { &mut heads };
+                *sum += test.others_max(act, options, u64::MAX) * u64::from(options.runs.max(1));
+                continue;
+            }
             _ => (&mut gets, requests),
         };
         *sum = (sum.0 + requests, sum.1 + requests * test.block_bytes());
     }
     let objects: u64 = key_sets(options).iter().map(|set| set.count).sum();
+    let cost = Cost { puts: puts.0 + lists, gets: gets.0 + heads, read_bytes: gets.1 };
     format!(
         "at most {} PUT requests with {}, {} GET requests with {} and {} HEAD and LIST requests, then a DELETE for each of \
-         {} objects; the time of the tests ends most of them earlier",
+         {} objects; the time of the tests ends most of them earlier{}",
         count(puts.0),
         bytes(puts.1),
         count(gets.0),
         bytes(gets.1),
-        count(others.0),
-        count(objects)
+        count(heads + lists),
+        count(objects),
+        cost.sentence(is_s3)
     )
 }
 
@@ -441,6 +448,7 @@ mod tests {
         let refused = check_budget(&ObjectOptions { requests_max: 100, ..OPTIONS }).unwrap_err();
         assert!(refused.next.is_some_and(|next| next.contains("--budget 6656")), "{}", refused.what);
         assert!(check_budget(&OPTIONS).is_ok());
-        assert!(estimate(&OPTIONS).contains("592 objects"), "{}", estimate(&OPTIONS));
+        let text = estimate(&OPTIONS, true);
+        assert!(text.contains("592 objects") && text.contains("dollars at most"), "{text}");
     }
 }
