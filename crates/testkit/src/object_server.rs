@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -132,8 +133,16 @@ impl ObjectServer {
         ObjectServer::begin("0.0.0.0:0", manner, None)
     }
 
-    /// The same with TLS; `folder` has `key.pem` and `certificate.pem`.
-    pub fn start_encrypted(manner: ServerBehaviour, folder: &Path) -> ObjectServer {
+    /// The same with TLS; `key.pem` and `certificate.pem` are made in `folder`. Without openssl prints that the test is
+    /// skipped.
+    pub fn start_encrypted(manner: ServerBehaviour, folder: &Path) -> Option<ObjectServer> {
+        let words = "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 2 -subj /CN=localhost \
+                     -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE";
+        let made = Command::new("openssl").args(words.split_whitespace()).current_dir(folder).output();
+        if !made.is_ok_and(|ran| ran.status.success()) {
+            crate::skip("openssl makes no certificate");
+            return None;
+        }
         let certificate = CertificateDer::from_pem_file(folder.join("certificate.pem")).expect("a certificate");
         let key = PrivateKeyDer::from_pem_file(folder.join("key.pem")).expect("a key");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -143,7 +152,7 @@ impl ObjectServer {
             .with_no_client_auth()
             .with_single_cert(vec![certificate], key)
             .expect("a certificate with its key");
-        ObjectServer::begin("127.0.0.1:0", manner, Some(Arc::new(config)))
+        Some(ObjectServer::begin("127.0.0.1:0", manner, Some(Arc::new(config))))
     }
 
     fn begin(at: &str, manner: ServerBehaviour, tls: Option<Arc<ServerConfig>>) -> ObjectServer {

@@ -1,8 +1,9 @@
 //! Jobs that read and write the objects of a server.
 
-use std::process::Command;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 
-use testkit::{ObjectServer, RunResult, Running, ServerBehaviour, TestDirectory, skip};
+use testkit::{ObjectServer, RunResult, Running, ServerBehaviour, TestDirectory};
 
 const SECRET: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
 
@@ -182,19 +183,11 @@ fn the_record_has_what_came_of_the_requests() {
 /// Over TLS: with an authority that is trusted, with one that is not, and with one that nobody asks about.
 #[test]
 fn certificates_are_checked_unless_the_job_says_no() {
-    if !has_openssl() {
-        return skip("there is no openssl");
-    }
     let place = TestDirectory::new();
-    let made = testkit::shell(&format!(
-        "cd {} && openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out certificate.pem -days 2 -subj /CN=localhost \
-         -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE 2>&1",
-        place.word("")
-    ));
-    let server = ObjectServer::start_encrypted(ServerBehaviour::Honest, &place.path(""));
+    let Some(server) = ObjectServer::start_encrypted(ServerBehaviour::Honest, &place.path("")) else { return };
     let words = line(&server, "--rw=write --verify=crc32c --bs=256k --size=1m");
     let stranger = place.run(&format!("{words} --https=on"));
-    assert!(stranger.status == Some(1) && stranger.stderr.contains("certificate"), "{stranger:?} {made}");
+    assert!(stranger.status == Some(1) && stranger.stderr.contains("certificate"), "{stranger:?}");
     place.run(&format!("{words} --https=insecure")).good();
     assert!(server.objects().contains_key("/bucket/key_0_262144"));
     let mut command = place.command(&format!("{words} --https=on --record=r.json"));
@@ -202,8 +195,27 @@ fn certificates_are_checked_unless_the_job_says_no() {
     assert!(place.read("r.json").contains("TLSv1_3"));
 }
 
-fn has_openssl() -> bool {
-    Command::new("openssl").arg("version").output().is_ok_and(|ran| ran.status.success())
+/// A server that speaks no TLS, and one that never says anything: its connections wait in the queue of the system.
+#[test]
+fn a_handshake_that_fails_is_an_error_in_bounded_time() {
+    let [plain, silent] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port"));
+    let read_from = |listener: &TcpListener| {
+        let host = listener.local_addr().expect("a bound socket");
+        let words = "--rw=read --bs=4k --size=4k --filename=/bucket/key --https=insecure";
+        TestDirectory::new().run(&format!("--name=o --ioengine=http --http_host={host} {words}"))
+    };
+    let spoken = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut stream, _) = plain.accept().expect("a connection");
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+            // Until the client leaves.
+            let _ = stream.read_to_end(&mut Vec::new());
+        });
+        read_from(&plain)
+    });
+    for (ran, says) in [(spoken, "InvalidContentType"), (read_from(&silent), "timed out")] {
+        assert!(ran.status == Some(1) && ran.stderr.contains(says), "{says}: {ran:?}");
+    }
 }
 
 #[test]

@@ -197,3 +197,17 @@ fn a_client_that_is_the_limit_is_told() {
     busy.inspect(|ran| ran.caught("client-bound", Severity::Caution));
     read_from(&bench, ServerBehaviour::WarmsUp(0), "--time_based --runtime=1").honest("client-bound");
 }
+
+/// The same over TLS, whose share is told.
+#[test]
+fn the_share_of_tls_is_told_where_the_client_is_the_limit() {
+    let Some(bench) = Bench::new() else { return };
+    let Some(server) = ObjectServer::start_encrypted(ServerBehaviour::Honest, &bench.path("")) else { return };
+    let words = line(&server, "--rw=write --bs=2m --verify=sha3-512 --do_verify=0 --https=insecure");
+    let words = words.replace("--size=4m", "--size=48m");
+    let busy = one_of_five("client-bound", || bench.run(&words), |ran| ran.find("client-bound").is_some());
+    busy.inspect(|ran| {
+        let cause = &ran.one("client-bound").cause;
+        assert!(!cause.contains("TLS took 0 %") && cause.contains("hashes and signatures 0 %"), "{cause}");
+    });
+}
