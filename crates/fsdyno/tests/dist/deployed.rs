@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use testkit::{TestDirectory, has, names, text, workspace};
@@ -16,7 +16,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
 }
 
 /// YAML documents as JSON; `None`: nothing here reads YAML, which was printed.
-fn documents(file: &std::path::Path) -> Option<Vec<Value>> {
+fn documents(file: &Path) -> Option<Vec<Value>> {
     let python = testkit::python("python3")?;
     let script = "import json, sys
 try:
@@ -231,13 +231,55 @@ fn unpacked(package: &str, program: &str) -> Option<PathBuf> {
     file.is_file().then_some(file)
 }
 
-/// The answer of a server on this machine to GET /metrics; `None`: it does not listen yet.
-fn scraped(port: u16) -> Option<String> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    Some(answer)
+/// A server on a port of this machine; it ends when it is dropped.
+struct Server {
+    process: Child,
+    port: u16,
+}
+
+impl Server {
+    /// Starts it where there was a free port. `PORT` in its words is replaced by it.
+    fn start(program: &Path, words: &[String]) -> Server {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let words = words.iter().map(|word| word.replace("PORT", &port.to_string()));
+        let process = Command::new(program).args(words).stderr(Stdio::null()).spawn().unwrap();
+        Server { process, port }
+    }
+
+    /// node_exporter with the files of figures in this directory.
+    fn exporter(program: &Path, metrics: &str) -> Server {
+        let words = [
+            "--collector.disable-defaults".to_owned(),
+            "--collector.textfile".to_owned(),
+            format!("--collector.textfile.directory={metrics}"),
+            "--web.listen-address=127.0.0.1:PORT".to_owned(),
+        ];
+        Server::start(program, &words)
+    }
+
+    /// The answer to GET, when it is there.
+    #[track_caller]
+    fn answer(&self, path: &str) -> String {
+        let asked = || {
+            let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
+            stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).ok()?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).ok()?;
+            Some(answer.split_once("\r\n\r\n")?.1.to_owned())
+        };
+        let answers = std::iter::repeat_with(|| {
+            testkit::pause(20);
+            asked()
+        });
+        answers.take(1_500).flatten().next().expect("it listens")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
 /// Two instances of the unit on one machine: node_exporter serves the series of both. In the next night one cannot run,
@@ -267,22 +309,7 @@ fn two_units_beside_each_other_and_one_that_cannot_run() {
 
     let Some(exporter) = unpacked("prometheus-node-exporter", "prometheus-node-exporter") else { return };
     place.write("metrics/fsdyno-more.prom", before);
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut server = Command::new(exporter)
-        .args(["--collector.disable-defaults", "--collector.textfile"])
-        .arg(format!("--collector.textfile.directory={}", place.word("metrics")))
-        .arg(format!("--web.listen-address=127.0.0.1:{port}"))
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let served = std::iter::repeat_with(|| {
-        testkit::pause(20);
-        scraped(port)
-    });
-    let served = served.take(1_500).flatten().next();
-    server.kill().unwrap();
-    server.wait().unwrap();
-    let served = served.expect("it listens");
+    let served = Server::exporter(&exporter, &place.word("metrics")).answer("/metrics");
     assert!(served.contains("node_textfile_scrape_error 0"), "{served}");
     // The exporter sorts labels by name.
     for name in ["data", "more"] {
@@ -295,6 +322,67 @@ fn two_units_beside_each_other_and_one_that_cannot_run() {
                 "{family} of {name}: {served}"
             );
         }
+    }
+}
+
+/// What Prometheus answers to a query; empty, too, while it gets ready.
+#[track_caller]
+fn queried(prometheus: &Server, query: &str) -> Vec<Value> {
+    let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let answer = prometheus.answer(&format!("/api/v1/query?query={encoded}"));
+    let Ok(answer) = serde_json::from_str::<Value>(&answer) else { return Vec::new() };
+    assert_eq!(answer["status"], "success", "{query}: {answer}");
+    answer["data"]["result"].as_array().cloned().unwrap_or_default()
+}
+
+/// The figures of real runs go from node_exporter to Prometheus, and each query of the dashboard finds its own, with the
+/// labels that a person is shown.
+#[test]
+fn each_panel_of_the_dashboard_shows_figures_of_runs() {
+    let Some(exporter) = unpacked("prometheus-node-exporter", "prometheus-node-exporter") else { return };
+    let Some(prometheus) = unpacked("prometheus", "prometheus") else { return };
+    let place = TestDirectory::with(&["data", "more", "metrics"]);
+    // The verdict on this disk does not matter here. So short a check has too few I/Os for a p99.
+    assert!(matches!(run_unit(&place, "data").status, Some(0 | 1 | 3)));
+    let words = "--quick --size=8m --only=rand-read --no-store --metrics=metrics/more.prom";
+    place.run(&format!("measure {} {words}", place.word("more"))).good();
+    let exporter = Server::exporter(&exporter, &place.word("metrics"));
+    let targets = format!("[{{targets: ['127.0.0.1:{}']}}]", exporter.port);
+    place.write(
+        "prometheus.yaml",
+        format!("global: {{scrape_interval: 1s}}\nscrape_configs: [{{job_name: node, static_configs: {targets}}}]\n"),
+    );
+    let words = [
+        format!("--config.file={}", place.word("prometheus.yaml")),
+        format!("--storage.tsdb.path={}", place.word("series")),
+        "--web.listen-address=127.0.0.1:PORT".to_owned(),
+    ];
+    let prometheus = Server::start(&prometheus, &words);
+    testkit::wait_until("figures", || !queried(&prometheus, "fsdyno_complete").is_empty());
+    let dashboard = std::fs::read_to_string(workspace().join("deploy/grafana/fsdyno.json")).unwrap();
+    let dashboard: Value = serde_json::from_str(&dashboard).unwrap();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let mut panels = 0;
+    for panel in list(&dashboard["panels"]) {
+        for target in list(&panel["targets"]) {
+            // As Grafana asks where a person has chosen all.
+            let query = ["$host", "$place", "$test"]
+                .iter()
+                .fold(target["expr"].as_str().unwrap().to_owned(), |query, name| query.replace(name, ".*"));
+            let found = queried(&prometheus, &query);
+            assert!(!found.is_empty(), "{}: {query} finds nothing", panel["title"]);
+            for label in target["legendFormat"].as_str().unwrap().split("{{").skip(1) {
+                let label = label.split("}}").next().unwrap();
+                assert!(found.iter().all(|series| series["metric"][label].is_string()), "{label}: {found:?}");
+            }
+            panels += 1;
+        }
+    }
+    assert_eq!(panels, 10);
+    for variable in list(&dashboard["templating"]["list"]).iter().filter(|variable| variable["type"] == "query") {
+        let inside = variable["definition"].as_str().unwrap().trim_start_matches("label_values(").trim_end_matches(')');
+        let (series, label) = inside.split_once(", ").unwrap();
+        assert!(queried(&prometheus, series).iter().all(|found| found["metric"][label].is_string()), "{inside}");
     }
 }
 
