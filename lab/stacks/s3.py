@@ -175,7 +175,8 @@ class Store(Stack):
         hosts.write_text(f"127.0.0.1 localhost store.lab {BUCKET}.store.lab\n::1 localhost\n")
         do("mount", "--bind", hosts, "/etc/hosts")
         make_certificate(room.path)
-        serve = [RCLONE_PROGRAM, "serve", "s3", "--vfs-cache-mode", "off", "--dir-cache-time", "0s", "--auth-key", STORE_KEYS.replace(":", ",")]
+        # Each folder is changed by one server alone. With no time for its cache, rclone's timer of each folder spins.
+        serve = [RCLONE_PROGRAM, "serve", "s3", "--vfs-cache-mode", "off", "--auth-key", STORE_KEYS.replace(":", ",")]
         plain = ["--addr", f"127.0.0.1:{PORT}", "--addr", f"[::1]:{PORT}"]
         tls = ["--addr", f"127.0.0.1:{TLS_PORT}", "--cert", "store.pem", "--key", "store.key", "--force-path-style=false"]
         server = Daemon(room, "rclone", [*serve, *plain, room.path / "served"])
@@ -183,7 +184,7 @@ class Store(Stack):
         Daemon(room, "rclone-tls", [*serve, *tls, room.path / "served"]).wait_until(lambda: listens(TLS_PORT, "127.0.0.1"))
         key_id, secret = STORE_KEYS.split(":")
         login = ["--user", key_id, "--pass", secret]
-        webdav = [RCLONE_PROGRAM, "serve", "webdav", "--dir-cache-time", "0s", *login, "--addr", f"127.0.0.1:{WEBDAV_PORT}"]
+        webdav = [RCLONE_PROGRAM, "serve", "webdav", *login, "--addr", f"127.0.0.1:{WEBDAV_PORT}"]
         folder = Daemon(room, "rclone-webdav", [*webdav, room.path / "served"])
         folder.wait_until(lambda: listens(WEBDAV_PORT, "127.0.0.1"))
         return Place(
