@@ -1,6 +1,6 @@
 //! Judges a requirement by the figures of a test.
 
-use fsdyno_results::{AT_LEAST, Bound, Judge, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
+use fsdyno_results::{Bound, Judge, LowerBound, Row, Severity, TestOrigin, Trust, Verdict, VerdictRow};
 use fsdyno_stats::Interval;
 use fsdyno_text::quantity::{count as of_count, number, published};
 
@@ -190,6 +190,14 @@ impl<'a> ResolvedRequirement<'a> {
             }
             _ => None,
         };
+        answer.at_least = self.least_percentile(found);
+    }
+
+    /// The least that a percentile without an interval can be, in the requirement's unit.
+    fn least_percentile(&self, found: &Estimate) -> Option<LowerBound> {
+        let Spread::Percentile(none) = &found.spread else { return None };
+        let value = none.at_least_ns()? / self.requirement.unit_size;
+        Some(LowerBound { value, confidence: (1.0 + CONFIDENCE) / 2.0 })
     }
 
     fn decide(&self, answer: &mut VerdictRow, found: &Estimate, limit: f64, ran: &TestRun<'_>) {
@@ -252,9 +260,12 @@ impl<'a> ResolvedRequirement<'a> {
         match &found.spread {
             _ if at_end => format!("the whole interval of the last third {does} the limit"),
             Spread::Percentile(none) => {
-                let least = number(none.at_least_ns().unwrap_or(0.0) / self.requirement.unit_size);
-                let (unit, level) = (&self.requirement.unit, published((1.0 + CONFIDENCE) * 50.0));
-                format!("{none}; {AT_LEAST} {least} {unit} ({level} %), which {does} the limit{}", by_how_much(found))
+                let least = |least: LowerBound| {
+                    let (value, level) = (number(least.value), published(least.confidence * 100.0));
+                    format!("; it is at least {value} {} ({level} %)", self.requirement.unit)
+                };
+                let least = self.least_percentile(found).map(least).unwrap_or_default();
+                format!("{none}{least}, which {does} the limit{}", by_how_much(found))
             }
             Spread::Known(interval) if by_interval(interval) != verdict => {
                 let runs = found.runs.count();
@@ -403,6 +414,7 @@ fn row(requirement: fsdyno_results::Requirement, origin: TestOrigin, verdict: Ve
         reason,
         origin,
         caveats: Vec::new(),
+        at_least: None,
         cap_s: None,
         rows: Vec::new(),
     }

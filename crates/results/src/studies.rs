@@ -33,4 +33,4 @@ pub use rounds::{NOT_EXAMINED, SMALL_BYTES, TestRounds};
 pub use study::{Row, STUDY_SCHEMA_VERSION, Study, Target};
 pub use time_use::TimeUse;
 pub use tree::{DeviceWork, PrintedRecord, StorageTraffic, TreeRecord, WireOperation, WireTraffic};
-pub use verdict::{AT_LEAST, Bound, Confidence, Requirement, RequirementKind, TestOrigin, Verdict, VerdictRow};
+pub use verdict::{Bound, Confidence, LowerBound, Requirement, RequirementKind, TestOrigin, Verdict, VerdictRow};

@@ -341,7 +341,9 @@ fn no_answer_denies_its_runs() {
                     let ends = interval.unwrap();
                     assert!(good(ends.low) == passes && good(ends.high) == passes, "{}", told());
                 } else {
-                    let least = number_after(reason, "; it is at least ").unwrap();
+                    let least = found.at_least.unwrap().value;
+                    let in_words = number_after(reason, "; it is at least ").unwrap();
+                    assert!((in_words / least - 1.0).abs() < 0.01, "{}", told());
                     assert!(least <= measured * 1.01 && interval.is_none(), "{}", told());
                     assert_eq!((good(least), passes), (!at_most, !at_most), "{}", told());
                 }

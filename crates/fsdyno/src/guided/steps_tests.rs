@@ -89,6 +89,7 @@ fn judged(verdict: Verdict, words: &str) -> Study {
         reason: "why".into(),
         origin: fsdyno_results::TestOrigin::Vendor,
         caveats: Vec::new(),
+        at_least: None,
         cap_s: Some(60.0),
         rows: vec![0],
         requirement,

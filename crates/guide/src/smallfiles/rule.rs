@@ -115,6 +115,7 @@ fn answer(requirement: Requirement, passes: &[&PhaseRecord], applies: bool) -> V
             TestOrigin::Equivalent
         },
         caveats: Vec::new(),
+        at_least: None,
         cap_s: None,
         rows: Vec::new(),
         requirement,

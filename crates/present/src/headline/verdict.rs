@@ -1,6 +1,6 @@
 //! The verdicts on requirements, in short.
 
-use fsdyno_results::{AT_LEAST, Bound, Interval, Study, Verdict, VerdictRow};
+use fsdyno_results::{Bound, Interval, LowerBound, Study, Verdict, VerdictRow};
 use fsdyno_text::quantity::{counted, number, published};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,6 +22,8 @@ pub struct VerdictLine {
     pub measured: Option<f64>,
     /// Interval of the figure, in `unit`; `None`: not known.
     pub interval: Option<Interval>,
+    /// The least that a percentile without an interval can be, in `unit`; `None`: it has one, or not even this is known.
+    pub at_least: Option<LowerBound>,
     /// Whether the figure must be at most or at least the threshold.
     pub bound: Bound,
     /// The threshold.
@@ -81,6 +83,7 @@ impl VerdictLine {
             verdict: row.verdict.word(),
             measured: row.measured,
             interval: row.interval,
+            at_least: row.at_least,
             bound: asked.bound,
             threshold: asked.threshold,
             unit: asked.unit.clone(),
@@ -113,9 +116,8 @@ impl VerdictLine {
         }
         if let Some(interval) = self.interval {
             text.push_str(&format!(" ({})", between(&interval)));
-        } else if let Some(least) = self.reason.rsplit("; ").next().filter(|last| last.starts_with(AT_LEAST)) {
-            // What decides without an interval.
-            text.push_str(&format!("; {least}"));
+        } else if let Some(LowerBound { value, confidence }) = self.at_least {
+            text.push_str(&format!(" ({} %: at least {})", published(confidence * 100.0), figure(value)));
         }
         // For INCONCLUSIVE the figures need the reason beside them.
         if self.verdict == Verdict::Inconclusive.word() {

@@ -136,6 +136,7 @@ pub(crate) fn verdict(rows: &[Row]) -> fsdyno_results::VerdictRow {
         reason: "the whole interval meets the limit".into(),
         origin: fsdyno_results::TestOrigin::Vendor,
         caveats: Vec::new(),
+        at_least: None,
         cap_s: None,
         rows: (0..rows.len()).collect(),
         requirement,

@@ -144,9 +144,14 @@ impl Verdict {
     }
 }
 
-/// Begins the last part of a reason where no interval decides, but the least that a percentile can be: `it is at least
-/// 24.1 ms (97.5 %), which misses the limit`.
-pub const AT_LEAST: &str = "it is at least";
+/// The least that a figure can be, with its confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LowerBound {
+    /// In the unit of the figure.
+    pub value: f64,
+    /// Probability, 0 to 1: 0.975.
+    pub confidence: f64,
+}
 
 /// A requirement and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -159,6 +164,9 @@ pub struct VerdictRow {
     pub measured: Option<f64>,
     /// Its confidence interval, in the same unit.
     pub interval: Option<Interval>,
+    /// The least that a percentile without an interval can be, which may decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least: Option<LowerBound>,
     /// Distance to the threshold on the good side, percent of the threshold; negative when missed.
     pub margin_percent: Option<f64>,
     /// The reason of this verdict, in one sentence.

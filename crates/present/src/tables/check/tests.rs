@@ -31,6 +31,7 @@ fn row(requirement: Requirement, verdict: Verdict, measured: f64, reason: &str) 
         reason: reason.into(),
         origin: TestOrigin::Vendor,
         caveats: Vec::new(),
+        at_least: None,
         cap_s: None,
         rows: vec![0],
     }
@@ -127,6 +128,16 @@ fn an_open_answer_names_the_cap_to_raise() {
     assert!(told(&study).ends_with("; the limit lies inside the interval; its time is used after 5 runs"));
     study.command.push("--quick".to_owned());
     assert!(!next(&study).contains("--cap-seconds"), "{}", next(&study));
+}
+
+#[test]
+fn a_percentile_without_an_interval_has_the_least_that_it_can_be() {
+    let mut study = study();
+    study.verdicts[0].interval = None;
+    let told = |study: &Study| crate::Headline::of(study).verdicts[0].words();
+    assert_eq!(told(&study), "99th percentile of fdatasync: 8.50 ms, at most 10 ms");
+    study.verdicts[0].at_least = Some(fsdyno_results::LowerBound { value: 6.25, confidence: 0.975 });
+    assert_eq!(told(&study), "99th percentile of fdatasync: 8.50 ms, at most 10 ms (97.5 %: at least 6.25)");
 }
 
 #[test]

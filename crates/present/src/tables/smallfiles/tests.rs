@@ -59,6 +59,7 @@ fn verdict(index: usize, verdict: Verdict, measured: f64, margin_percent: Option
         reason: reason.into(),
         origin: TestOrigin::Equivalent,
         caveats: Vec::new(),
+        at_least: None,
         cap_s: None,
         rows: vec![index],
     }
@@ -73,7 +74,7 @@ fn study() -> Study {
     let read = PhaseRecord { bytes: Some(5000), failures: 1, ..done(1000, 3118, &[3000, 3100, 9000], Some("hot")) };
     let error = JobError { code: 5, function: "close".into(), text: "Input/output error".into() };
     let read = PhaseRecord { error: Some(error), ..read };
-    let mut stat = row("stat-hot", "stat, hot", Some(done(1001, 2, &[1, 1, 2], Some("hot"))));
+    let mut stat = row("stat-hot", "hot stat", Some(done(1001, 2, &[1, 1, 2], Some("hot"))));
     stat.findings.push(Finding::new(
         "attribute-cache",
         Severity::Caution,
@@ -87,7 +88,7 @@ fn study() -> Study {
         row("read", "read", Some(read)),
         row("shell-read", "read, shell loop", Some(PhaseRecord { latency: Latency::default(), ..write })),
         stat,
-        row("stat-cold", "stat, cold", Some(cold)),
+        row("stat-cold", "cold stat", Some(cold)),
         row("fsync-directory-only", "create+fsync: its fsync", Some(done(438, 3020, &[6000, 6100, 23_500], None))),
         row("readlink", "readlink", None),
     ];
@@ -125,16 +126,16 @@ fn the_text_of_a_slow_mount_that_fails_in_part() {
 
     read: 1 of 1,001 files failed.
 
-    phase        ops/s     p50     p99 failed cache
-    write         5.69  171 ms  902 ms      0 not examined
-    read           321 3.10 ms 8.98 ms      1 hot, invalid
-    stat, hot  500,500 1.00 µs 2.01 µs      0 attribute cache, caution
-    stat, cold       -       -       -      - needs --drop-caches
-    readlink         -       -       -      - did not run
+    phase       ops/s     p50     p99 failed cache
+    write        5.69  171 ms  902 ms      0 not examined
+    read          321 3.10 ms 8.98 ms      1 hot, invalid
+    hot stat  500,500 1.00 µs 2.01 µs      0 attribute cache, caution
+    cold stat       -       -       -      - needs --drop-caches
+    readlink        -       -       -      - did not run
 
     read: 1 failed, the first with close: Input/output error
 
-    caution: stat-hot: 1,001 operations and 3 requests to the server
+    caution: hot stat: 1,001 operations and 3 requests to the server
       next: run it cold
         fsdyno explain attribute-cache
 
@@ -164,15 +165,15 @@ fn the_same_in_markdown() {
     | write                   |    5.69 |  171 ms |  902 ms |      0 | not examined             |
     | write: its close        |    5.69 |  152 ms |  801 ms |      0 | not examined             |
     | read                    |     321 | 3.10 ms | 8.98 ms |      1 | hot, invalid             |
-    | stat, hot               | 500,500 | 1.00 µs | 2.01 µs |      0 | attribute cache, caution |
-    | stat, cold              |       - |       - |       - |      - | needs --drop-caches      |
+    | hot stat                | 500,500 | 1.00 µs | 2.01 µs |      0 | attribute cache, caution |
+    | cold stat               |       - |       - |       - |      - | needs --drop-caches      |
     | create+fsync: its fsync |     145 | 6.13 ms | 23.5 ms |      0 | not examined             |
     | readlink                |       - |       - |       - |      - | did not run              |
 
     read: 1 failed, the first with close: Input/output error
 
 
-    - caution: stat-hot: 1,001 operations and 3 requests to the server. Next: run it cold
+    - caution: hot stat: 1,001 operations and 3 requests to the server. Next: run it cold
 
     note: stopped at the time limit of 3 s each (--limit): create+fsync of dir after 438 of 1,001
     "#);
@@ -254,10 +255,10 @@ fn what_nobody_looked_at_is_not_ok() {
     assert_eq!(crate::Headline::of(&study).trust.trust, Trust::Ok);
     // A phase that did not run is not an ok test.
     let cold = PhaseRecord { cache: Some("needs --drop-caches".into()), ..PhaseRecord::default() };
-    study.rows.push(row("stat-cold", "stat, cold", Some(cold)));
+    study.rows.push(row("stat-cold", "cold stat", Some(cold)));
     let names = crate::Headline::of(&study).tests.into_iter().map(|test| test.name).collect::<Vec<_>>();
     assert_eq!(names, ["write"]);
-    assert!(crate::export::markdown(&study).contains("| **stat, cold** | not run |"));
+    assert!(crate::export::markdown(&study).contains("| **cold stat** | not run |"));
     for text in [crate::export::csv(&study), crate::export::openmetrics(&study)] {
         assert!(!text.contains("stat-cold"), "{text}");
     }
