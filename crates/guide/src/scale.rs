@@ -120,7 +120,7 @@ pub(crate) fn enough((place, steps): (&Place, &Steps), like: &str, started: u32)
     let running = counted(u64::from(started), "node");
     Err(Problem::new(format!("{most} nodes are needed, and this run has {running}")).with_next(format!(
         "start it on all of them, with a build for MPI: `mpirun -n {most} --hostfile HOSTS fsdyno scale {}{like} --nodes {steps}`",
-        place.path.display()
+        fsdyno_text::shell::path_as_typed(&place.path)
     ))
     .about(&place.path))
 }

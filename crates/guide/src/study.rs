@@ -7,7 +7,7 @@ use fsdyno_os::clock::RealClock;
 use fsdyno_results::evidence::Storage;
 use fsdyno_results::{Host, Note, Question, Row, STUDY_SCHEMA_VERSION, Severity, Study, Target};
 use fsdyno_run::Control;
-use fsdyno_text::shell::path_as_typed;
+use fsdyno_text::shell::{path_as_typed, word_as_typed};
 
 use crate::nodes::{Nodes, ThisMachine};
 use crate::watch::Step;
@@ -69,22 +69,23 @@ pub fn check_places<'p>(question: &str, nodes: u32, mut places: impl Iterator<It
         return Err(Problem::new(format!("{place}: this program was built without object stores"))
             .with_next("use one for Linux that was built with its feature object"));
     }
+    let typed = word_as_typed(place);
     let next = match question {
         "check" if !place.starts_with("s3://") => {
             return Err(Problem::new(format!("{place}: the profiles of stores are about buckets, not about WebDAV"))
-                .with_next(format!("run `fsdyno measure {place}`")));
+                .with_next(format!("run `fsdyno measure {typed}`")));
         }
         "measure" | "compare" | "sweep" | "curve" if nodes > 1 => {
             return Err(Problem::new(format!(
                 "{question} asks an object store from one node, and this run has {nodes}"
             ))
-            .with_next(format!("run `fsdyno scale {place} --nodes 1,{nodes}`, or start one node")));
+            .with_next(format!("run `fsdyno scale {typed} --nodes 1,{nodes}`, or start one node")));
         }
         "measure" | "check" | "compare" | "sweep" | "curve" | "scale" | "attribute" | "inspect" | "clean" => {
             return Ok(());
         }
-        "time" => format!("mount it, and name the mount; `fsdyno attribute {place} MOUNT` says what the mount adds"),
-        _ => format!("run `fsdyno measure {place}`"),
+        "time" => format!("mount it, and name the mount; `fsdyno attribute {typed} MOUNT` says what the mount adds"),
+        _ => format!("run `fsdyno measure {typed}`"),
     };
     Err(Problem::new(format!("{question} needs a directory: it cannot use an object store ({place})")).with_next(next))
 }
@@ -324,6 +325,16 @@ pub fn job_path(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(all(feature = "object", target_os = "linux"))]
+    #[test]
+    fn a_command_on_a_store_can_be_copied() {
+        for question in ["measure", "check", "smallfiles", "time"] {
+            let problem = check_places(question, 2, ["http://[::1]/b"].into_iter()).unwrap_err();
+            let next = problem.next.unwrap();
+            assert!(next.contains(" 'http://[::1]/b'"), "{question}: {next}");
+        }
+    }
 
     #[test]
     fn a_place_has_the_name_that_was_typed_if_it_is_one() {

@@ -12,9 +12,14 @@ pub fn as_typed(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
+/// A word of a command, such as the address of an object store.
+pub fn word_as_typed(word: &str) -> String {
+    as_typed(&[word.to_owned()])
+}
+
 /// A path as a word of a command.
 pub fn path_as_typed(path: &std::path::Path) -> String {
-    as_typed(&[path.display().to_string()])
+    word_as_typed(&path.display().to_string())
 }
 
 #[cfg(test)]
@@ -25,5 +30,7 @@ mod tests {
     fn words_are_quoted_where_a_shell_would_read_them_otherwise() {
         let words = ["fsdyno", "--name=a b", "--x='y'", "", "$HOME"].map(str::to_owned);
         assert_eq!(as_typed(&words), r"fsdyno '--name=a b' '--x='\''y'\''' '' '$HOME'");
+        assert_eq!(word_as_typed("s3://bucket/a?b"), "'s3://bucket/a?b'");
+        assert_eq!(word_as_typed("s3://bucket/a"), "s3://bucket/a");
     }
 }

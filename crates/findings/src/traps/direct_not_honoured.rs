@@ -2,6 +2,7 @@
 
 use fsdyno_results::evidence::StorageClass;
 use fsdyno_results::{Finding, Severity};
+use fsdyno_text::shell::word_as_typed;
 
 use super::thin_blocks::has_gaps;
 use crate::evidence::{BYTES_MIN, Evidence, Flow, JobInStage, Stage};
@@ -122,7 +123,7 @@ fn moved_by_others(flow: &Flow<'_>) -> u64 {
 
 fn next(row: &JobInStage<'_>) -> String {
     match row.first().plan.files.first() {
-        Some(path) => format!("fsdyno inspect {path}"),
+        Some(path) => format!("fsdyno inspect {}", word_as_typed(path)),
         None => "fsdyno explain direct-not-honoured".to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 use fsdyno_results::evidence::{BlockDevice, Layer, LedgerSample, Storage, StorageClass};
 use fsdyno_results::{Finding, PhaseConditions, Severity};
+use fsdyno_text::shell::word_as_typed;
 
 use crate::evidence::{Evidence, Flow, JobInStage};
 use crate::explanation::Explanation;
@@ -78,7 +79,12 @@ fn ended(
     let report = Report::new(ID, Severity::Invalid, name)
         .number("flushes of the loop device", asked as f64, "flushes")
         .number("flushes below its file", passed as f64, "flushes");
-    Some(report.says(cause, format!("fsdyno inspect {}: mount it without nobarrier or volatile", image.path)))
+    Some(
+        report.says(
+            cause,
+            format!("fsdyno inspect {}: mount it without nobarrier or volatile", word_as_typed(&image.path)),
+        ),
+    )
 }
 
 /// For the passes of a phase whose operations are each durable.

@@ -144,7 +144,7 @@ impl Compare {
             ("--numjobs", self.numjobs.is_some()),
             ("--literal", self.literal),
         ];
-        let next = format!("fsdyno compare {}", self.places.join(" "));
+        let next = format!("fsdyno compare {}", fsdyno_text::shell::as_typed(&self.places));
         let checked = check_foreign(&foreign, store, &next).and_then(|()| check_patterns(&self.only, compare_names()));
         if let Err(problem) = checked {
             return ExitCode::from(refused(&problem));

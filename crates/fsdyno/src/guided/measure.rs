@@ -90,7 +90,9 @@ impl Measure {
             ("--expect", self.file.expect.is_some()),
         ];
         let shown = fsdyno_job::bytes::shown(&place.path);
-        if let Err(problem) = check_foreign(&foreign, &shown, &format!("fsdyno measure {shown}")) {
+        if let Err(problem) =
+            check_foreign(&foreign, &shown, &format!("fsdyno measure {}", fsdyno_text::shell::word_as_typed(&shown)))
+        {
             return ExitCode::from(refused(&problem));
         }
         let options = ObjectOptions {

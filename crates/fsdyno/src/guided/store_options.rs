@@ -4,6 +4,7 @@ use clap::{Args, value_parser};
 use fsdyno_guide::Problem;
 use fsdyno_guide::objects::ObjectLimits;
 use fsdyno_guide::study::Place;
+use fsdyno_text::shell::word_as_typed;
 
 /// Options that object stores alone have.
 #[derive(Debug, Args)]
@@ -32,7 +33,7 @@ impl StoreLimits {
     /// The limits, where none of the options that directories alone have is given.
     pub(crate) fn of(&self, place: &Place, question: &str, foreign: &[(&str, bool)]) -> Result<ObjectLimits, Problem> {
         let store = fsdyno_job::bytes::shown(&place.path);
-        check_foreign(foreign, &store, &format!("fsdyno {question} {store}"))?;
+        check_foreign(foreign, &store, &format!("fsdyno {question} {}", word_as_typed(&store)))?;
         Ok(ObjectLimits { requests_max: self.budget, keeps: self.versioned })
     }
 }

@@ -134,8 +134,9 @@ fn keep(record: Option<Box<RunRecord>>, words: &[OsString]) -> u8 {
     );
     print_stderr(&match kept {
         Ok(file) => format!(
-            "fsdyno: the process of rank 0 was lost; the record of the other ranks is in {0}: fsdyno show {0}",
-            file.display()
+            "fsdyno: the process of rank 0 was lost; the record of the other ranks is in {}: fsdyno show {}",
+            file.display(),
+            fsdyno_text::shell::path_as_typed(&file)
         ),
         Err(error) => format!("fsdyno: the process of rank 0 was lost, and the record of the others with it: {error}"),
     });

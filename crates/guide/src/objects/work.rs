@@ -6,6 +6,7 @@ use fsdyno_object::{ListPage, PlainRequest, encoded_query, error_code, webdav_na
 use fsdyno_os::clock::{Clock, RealClock};
 use fsdyno_os::files::unguessable;
 use fsdyno_results::Severity;
+use fsdyno_text::shell::word_as_typed;
 use serde::{Deserialize, Serialize};
 
 use super::keys::{KeySet, is_on};
@@ -324,7 +325,7 @@ impl ObjectWork {
     /// Deletes what was written.
     fn close(mut self) -> Result<(), Problem> {
         let (folder, keys) = (self.folder.clone(), self.keys.clone());
-        let clean = format!("run `fsdyno clean {}`", self.bucket.store.url);
+        let clean = format!("run `fsdyno clean {}`", word_as_typed(&self.bucket.store.url));
         // Without the right to list, all keys that the run may have written are deleted.
         let all = || keys.iter().flat_map(KeySet::all).map(|key| format!("{folder}{key}")).collect();
         let found = self.bucket.list(&folder, false, &mut SilentWatcher).unwrap_or_else(|_| all());
