@@ -175,6 +175,10 @@ fn settings() {
         ("--client=host", "not supported"),
         ("--latency-log=1", "deprecated"),
         ("--findings=maybe", "maybe is none of auto, all, off"),
+        ("--findings=of", "did you mean `off`?"),
+        ("--findings=everything", "words are auto, all, off"),
+        ("--idle-prof=sytem", "did you mean `system`?"),
+        ("--output-format=normal,jsn", "did you mean `json`?"),
     ] {
         let text = errors(text);
         assert!(text.contains(message), "{text}");

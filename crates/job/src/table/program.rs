@@ -165,7 +165,15 @@ fn on_or_off(text: &str) -> Result<bool, Refusal> {
 }
 
 fn findings(text: &str) -> Result<Findings, Refusal> {
-    Findings::named(text).ok_or_else(|| Refusal::new(Findings::refusal(text)).advise("values are auto, all and off"))
+    Findings::named(text).ok_or_else(|| meant(Refusal::new(Findings::refusal(text)), text, Findings::WORDS))
+}
+
+/// The refusal with the word that was meant, else all words.
+fn meant(refusal: Refusal, text: &str, words: &'static [&str]) -> Refusal {
+    match lookup::nearest(text, words.iter().copied()) {
+        Some(near) => refusal.advise(format!("did you mean `{near}`?")),
+        None => refusal.advise(format!("words are {}", words.join(", "))),
+    }
 }
 
 fn ignore_switch(_: &mut Settings) {}
@@ -183,11 +191,8 @@ fn set_formats(settings: &mut Settings, text: &str) -> Result<(), Refusal> {
     for name in text.split(',').map(str::trim) {
         let word = if ["minimal", "csv"].contains(&name) { "terse" } else { name };
         let Some(word) = FORMATS.iter().find(|known| **known == word) else {
-            return Err(Refusal::new(format!("fio: invalid output format {name}\nfio: failed parsing output-format"))
-                .advise(match lookup::nearest(name, FORMATS.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("formats are {}, with commas between", FORMATS.join(", ")),
-                }));
+            let text = format!("fio: invalid output format {name}\nfio: failed parsing output-format");
+            return Err(meant(Refusal::new(text), name, FORMATS));
         };
         add_format(&mut formats, word);
     }
@@ -210,8 +215,8 @@ fn set_idle_profile(settings: &mut Settings, text: &str) -> Result<(), Refusal> 
         "percpu" => settings.idle_profile = Some(IdleProfile::EachProcessor),
         "calibrate" => settings.action = Some(Action::CalibrateIdle),
         other => {
-            return Err(Refusal::new(format!("fio: incorrect idle-prof option: {other}"))
-                .advise("words are system, percpu and calibrate"));
+            let text = format!("fio: incorrect idle-prof option: {other}");
+            return Err(meant(Refusal::new(text), other, &["system", "percpu", "calibrate"]));
         }
     }
     Ok(())
