@@ -29,6 +29,7 @@ pub use next::Step;
 pub(crate) use nodes::overlap_of_phases;
 pub use nodes::{NodeFigures, NodesOfTest, Spread};
 pub use standing::PatternRanking;
+pub(crate) use standing::ratio_legend;
 pub use test::{LatencyMicroseconds, Ranges, TestFigures};
 pub use timed::{Share, TimeFigures, Times};
 pub use verdict::VerdictLine;

@@ -89,8 +89,8 @@ fn conclusion(grid: &Grid<'_>, ranking: &Ranking, lead: Option<(usize, usize, Op
     let name = |index: usize| &grid.targets[index];
     let (first, second, found) = match (lead, &ranking.ranks[..]) {
         (Some(lead), _) => lead,
-        (None, [only, ..]) => return format!("only {} counts", name(*only)),
-        (None, []) => return "nothing counts".to_owned(),
+        (None, [only, ..]) => return format!("only {} can win", name(*only)),
+        (None, []) => return "none can win".to_owned(),
     };
     let Some(found) = found else { return "not measured in the same rounds".to_owned() };
     // With two places the other need not be named.
@@ -107,10 +107,20 @@ fn conclusion(grid: &Grid<'_>, ranking: &Ranking, lead: Option<(usize, usize, Op
 }
 
 impl PatternRanking {
+    /// Whether its words have a ratio: `local wins (14.0x)`.
+    fn has_ratio(&self) -> bool {
+        self.ratio.is_some() && (self.winner.is_some() || self.undecided().is_some())
+    }
+
     /// What too few rounds have shown so far, `make (local 1.86x)`; `None`: that is not the conclusion.
     pub(super) fn undecided(&self) -> Option<String> {
         Some(format!("{} {}", self.name, self.conclusion.strip_prefix(TOO_FEW)?))
     }
+}
+
+/// What the ratios beside the medians of several rounds are, for the legend of a table; `None`: there are none.
+pub(crate) fn ratio_legend(standings: &[PatternRanking], rounds: usize) -> Option<&'static str> {
+    (rounds > 1 && standings.iter().any(PatternRanking::has_ratio)).then_some("x median of the rounds' ratios")
 }
 
 /// The order of the places in a pattern.

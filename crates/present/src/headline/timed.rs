@@ -200,11 +200,15 @@ pub(super) fn sentence(grid: &Grid<'_>, times: &[TimeFigures], standings: &[Patt
         let undecided: Option<Vec<String>> = until_ended().map(PatternRanking::undecided).collect();
         if let Some(undecided) = undecided {
             let verb = if grid.rounds() == 1 { "is" } else { "are" };
-            return Some(format!("{rounds} {verb} too few to tell a difference: {}", undecided.join("; ")));
+            let ratios = if grid.rounds() == 1 { "" } else { "; median ratios" };
+            return Some(format!("{rounds} {verb} too few to tell a difference{ratios}: {}", undecided.join("; ")));
         }
         // Too few rounds have no interval.
         let level = if until_ended().any(|standing| standing.interval.is_some()) { ", 99 %" } else { "" };
-        return Some(format!("{} ({rounds}{level})", until_ended().map(of_one).collect::<Vec<_>>().join("; ")));
+        return Some(format!(
+            "{} (median ratio of {rounds}{level})",
+            until_ended().map(of_one).collect::<Vec<_>>().join("; ")
+        ));
     }
     let takes = |time: &TimeFigures| Some(format!("{} takes {} on {}.", time.name, time.takes()?, time.target));
     let asked = times.iter().filter(|time| !time.reference && time.is_told).count();

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::chart::{colour, px};
 use super::outline::{mark, named, test};
 use super::table::{Table, TableRow};
-use crate::headline::{Headline, PatternRanking, TestFigures, figures};
+use crate::headline::{Headline, PatternRanking, TestFigures, figures, ratio_legend};
 use crate::quantity::shortened;
 use crate::summary::{Grid, PatternLine};
 
@@ -48,11 +48,14 @@ pub(super) fn table(grid: &Grid<'_>, headline: &Headline) -> Markup {
         p.key { @for target in 0..grid.targets.len() { span { (named(grid, target)) } } }
         (table.shown("small glance", ""))
         @let is_used = |trust| headline.tests.iter().any(|test| test.trust == trust);
-        @if is_used(Trust::Caution) || is_used(Trust::Invalid) {
+        @let is_marked = is_used(Trust::Caution) || is_used(Trust::Invalid);
+        @let ratio = ratio_legend(&headline.standings, grid.rounds());
+        @if is_marked || ratio.is_some() {
             p.legend {
                 @if is_used(Trust::Caution) { (mark(Trust::Caution)) " caution  " }
                 @if is_used(Trust::Invalid) { (mark(Trust::Invalid)) " invalid: cannot win  " }
-                "The findings say why."
+                @if is_marked { "The findings say why.  " }
+                @if let Some(ratio) = ratio { (ratio) }
             }
         }
     }

@@ -5,7 +5,7 @@ use fsdyno_results::{Lane, Metric, Ratio, Study, TestRounds, Trust};
 use fsdyno_text::quantity::{Units, latency, number, rate_number, rate_unit};
 
 use super::table::{Form, Table};
-use crate::headline::{Headline, PatternRanking, TestFigures, figures, metrics};
+use crate::headline::{Headline, PatternRanking, TestFigures, figures, metrics, ratio_legend};
 use crate::quantity::{times, times_between};
 use crate::summary::{Grid, PatternLine};
 
@@ -21,7 +21,8 @@ pub(super) fn answer(headline: &Headline, study: &Study, form: Form) -> String {
         None => table(headline, &targets, LeaderLabel::Nothing).in_parts(form),
     };
     let trusts: Vec<Trust> = headline.tests.iter().map(|test| test.trust).collect();
-    format!("{table}{}", legend(&trusts, "invalid, cannot win", form))
+    let ratio = ratio_legend(&headline.standings, Grid::of(study).rounds());
+    format!("{table}{}", legend(&trusts, "invalid, cannot win", ratio, form))
 }
 
 /// How it is told who is ahead. From the second on units stand beside the names.
@@ -113,15 +114,16 @@ pub(super) fn mark(trust: Trust) -> &'static str {
     }
 }
 
-/// The legend of the marks; the trust line gives the reasons.
-pub(super) fn legend(trusts: &[Trust], invalid: &str, form: Form) -> String {
+/// The legend of the marks and of the ratios; the trust line gives the reasons.
+pub(super) fn legend(trusts: &[Trust], invalid: &str, ratio: Option<&str>, form: Form) -> String {
     let marks = [(CAUTION, "caution", Trust::Caution), (INVALID, invalid, Trust::Invalid)];
     let used = marks.into_iter().filter(|(.., trust)| trusts.contains(trust));
-    let meanings: Vec<String> = used.map(|(mark, meaning, _)| format!("{mark} {meaning}")).collect();
+    let marks = used.map(|(mark, meaning, _)| format!("{mark} {meaning}"));
+    let meanings: Vec<String> = marks.chain(ratio.map(str::to_owned)).collect();
     if meanings.is_empty() {
         return String::new();
     }
-    let text = form.paragraph(&meanings.join("\u{a0}\u{a0}\u{a0}"));
+    let text = form.paragraph(&meanings.join("; "));
     // Markdown needs an empty line: else it is part of the table.
     if matches!(form, Form::Markdown) { format!("\n{text}") } else { text }
 }

@@ -32,7 +32,7 @@ pub(super) fn in_short(study: &Study, form: Form) -> String {
     let both = beside(&cells, p99);
     let rates = both.without(p99);
     let table = [both, rates].into_iter().find(|table| table.fits(form)).unwrap_or_else(|| below(&cells, p99));
-    format!("{}{}", table.shown(form), super::compare::legend(&trusts, "invalid", form))
+    format!("{}{}", table.shown(form), super::compare::legend(&trusts, "invalid", None, form))
 }
 
 /// The phases in one column.

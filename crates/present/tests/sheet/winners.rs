@@ -1,6 +1,6 @@
 //! Tests who wins a pattern of a comparison.
 
-use fsdyno_present::tables::text;
+use fsdyno_present::tables::{markdown, screen, text};
 use fsdyno_results::{Finding, Severity, Study};
 
 use crate::fixture;
@@ -47,7 +47,12 @@ fn the_winner_is_the_one_that_the_pairs_name() {
     // Local is a tenth faster in eleven rounds of twelve, but has the lower median.
     let nfs: Vec<f64> = (2..=12).map(|step| f64::from(step) * 10.0).chain([1000.0]).collect();
     let local: Vec<f64> = (2..=12).map(|step| f64::from(step) * 11.0).chain([9.0]).collect();
-    says(&race(&[&local, &nfs]), "local wins (1.10x)");
+    let study = race(&[&local, &nfs]);
+    says(&study, "local wins (1.10x)");
+    let sheet = fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default());
+    for page in [screen(&study, 80), markdown(&study), sheet] {
+        assert!(page.contains("x median of the rounds' ratios"), "not the ratio of the medians beside it: {page}");
+    }
     says(&race(&[&nfs, &local]), "nfs wins (1.10x)");
 }
 
@@ -73,7 +78,7 @@ fn what_says_too_little_cannot_win_and_can_lose() {
     for id in ["too-short", "not-visible"] {
         let mut study = race(&[&EVEN, &SLOWER]);
         against(&mut study, 0, id);
-        says(&study, "only nfs counts");
+        says(&study, "only nfs can win");
         let mut study = race(&[&EVEN, &SLOWER]);
         against(&mut study, 1, id);
         says(&study, "local wins (1.25x)");

@@ -93,8 +93,8 @@ fn a_level_is_told_with_an_interval() {
             .headline
             .unwrap()
     };
-    assert_eq!(headline(2), "2 rounds are too few to tell a difference: command (a 2.00x)");
-    assert!(headline(8).ends_with(" (8 rounds, 99 %)"), "{}", headline(8));
+    assert_eq!(headline(2), "2 rounds are too few to tell a difference; median ratios: command (a 2.00x)");
+    assert!(headline(8).ends_with(" (median ratio of 8 rounds, 99 %)"), "{}", headline(8));
 }
 
 #[test]
