@@ -26,8 +26,8 @@ pub use check::{ListedProfile, profiles, profiles_json};
 pub use history::{history, history_json};
 pub use runs::{runs, runs_json};
 pub use screen::screen;
-pub(crate) use sentence::incomplete;
 pub use sentence::summary;
+pub(crate) use sentence::{incomplete, left_out};
 pub(crate) use table::with_joined_units;
 
 use fsdyno_results::evidence::{InMemory, Storage, StorageClass};

@@ -8,7 +8,7 @@ use super::{glance, tiles, verdicts};
 use crate::headline::{Headline, Step, figures};
 use crate::quantity::{counted, shortened};
 use crate::summary::{Grid, PatternLine};
-use crate::tables::with_joined_units;
+use crate::tables::{left_out, with_joined_units};
 
 pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Markup {
     let study = grid.study;
@@ -37,7 +37,7 @@ pub(super) fn why(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> Mark
     place.section(
         "why",
         "Behind the figures",
-        html! { ul.why { @for sentence in sentences { li { (with_joined_units(sentence)) } } } },
+        html! { ul.why { @for sentence in sentences { li { (prose(sentence)) } } } },
     )
 }
 
@@ -89,10 +89,11 @@ fn short_lines(headline: &Headline, study: &Study) -> Markup {
     let next: Vec<&Step> = headline.next.iter().filter(|step| !is_sheet(step)).collect();
     html! {
         dl.short {
-            @for (label, words) in &beside { div { dt { (label) } dd { (with_joined_units(words)) } } }
-            div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (with_joined_units(&headline.trust.reasons(KINDS))) } }
+            @for (label, words) in &beside { div { dt { (label) } dd { (prose(words)) } } }
+            div { dt { "trust" } dd { (badge(headline.trust.trust)) " " (prose(&headline.trust.reasons(KINDS))) } }
             @if !headline.limits.is_empty() { div { dt { "limited by" }
-                @for limit in &headline.limits { dd { (with_joined_units(limit)) } } } }
+                @for limit in &headline.limits { dd { (prose(limit)) } } } }
+            @for text in left_out(study) { div { dt { "note" } dd { (prose(text)) } } }
             @if !next.is_empty() && study.question != Question::Fio { div { dt { "next" } @for step in next {
                 dd { (step.what) @if let Some(command) = &step.command { ": " code { (unbroken(command)) } } } } } }
         }
@@ -102,10 +103,15 @@ fn short_lines(headline: &Headline, study: &Study) -> Markup {
 /// Up to this length a word with a hyphen is kept unbroken.
 const UNBROKEN: usize = 28;
 
-/// A command whose words stay unbroken: browsers break lines after hyphens.
-fn unbroken(step: &str) -> Markup {
+/// Sentences whose units stay with their numbers, and whose names stay unbroken.
+pub(super) fn prose(text: &str) -> Markup {
+    unbroken(&with_joined_units(text))
+}
+
+/// A text whose options and names stay unbroken: browsers break lines after hyphens.
+pub(super) fn unbroken(text: &str) -> Markup {
     html! {
-        @for (index, word) in step.split(' ').enumerate() {
+        @for (index, word) in text.split(' ').enumerate() {
             @if index > 0 { " " }
             @if word.contains('-') && word.len() <= UNBROKEN { span.option { (word) } } @else { (word) }
         }

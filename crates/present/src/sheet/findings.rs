@@ -4,6 +4,7 @@
 use fsdyno_results::{Severity, Trust};
 use maud::{Markup, html};
 
+use super::answer::{prose, unbroken};
 use super::outline::{Outline, badge};
 use crate::headline::Headline;
 use crate::headline::finding_kinds::{self, FindingKind};
@@ -79,8 +80,8 @@ fn card(told: &FindingKind<'_>, is_later: bool, several_targets: bool, place: &O
                 @if several_targets { strong { (told.targets()) } " · " }
                 strong { (found.title) } " " code.muted { (found.id) }
             }
-            @for cause in told.sentences(told.places.len() > 1) { p { (sentence(&cause)) } }
-            @if !found.next.trim().is_empty() { p.next { strong { "Next: " } (told.next()) } }
+            @for cause in told.sentences(told.places.len() > 1) { p { (prose(&sentence(&cause))) } }
+            @if !found.next.trim().is_empty() { p.next { strong { "Next: " } (unbroken(&told.next())) } }
         }
     }
 }

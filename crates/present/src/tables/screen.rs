@@ -1,7 +1,7 @@
 //! Fits the answer on one screen of 24 lines: the headline, its figures, trust, limits, next steps, and last how to see
 //! the rest.
 
-use fsdyno_results::{Question, Severity, Study, Verdict};
+use fsdyno_results::{Question, Study, Verdict};
 use fsdyno_stats::sort;
 use fsdyno_text::escape;
 
@@ -89,11 +89,9 @@ fn labelled(headline: &Headline, study: &Study, columns: usize) -> impl Iterator
     })
 }
 
-/// The tests that there was no time for: their figures are missing.
 fn left_out(study: &Study, columns: usize) -> impl Iterator<Item = Labelled> {
-    let notes = study.notes.iter().filter(|note| note.id == "tests-left-out" && note.severity > Severity::Info);
-    notes.map(move |note| {
-        let whole = Form::Text { columns }.paragraph(&format!("note: {}", note.text));
+    sentence::left_out(study).map(move |text| {
+        let whole = Form::Text { columns }.paragraph(&format!("note: {text}"));
         let of_first = |most| first_lines(&whole, most, columns);
         Labelled { lines: of_first(LABELLED_LINES), short: of_first(1), about: LabelSubject::Other }
     })

@@ -1,6 +1,8 @@
 //! Describes a row in a few words.
 
-use fsdyno_results::{Lane, LatencyFigures, PhaseRecord, RANKS_APART, Row, Study, TestRounds, Trust, test_name};
+use fsdyno_results::{
+    Lane, LatencyFigures, PhaseRecord, RANKS_APART, Row, Severity, Study, TestRounds, Trust, test_name,
+};
 use fsdyno_text::quantity::{are_apart, bytes_per_s, count, count_per_s, latency, number};
 
 /// A row's result for a part of a line: rate, latency, trust; or the error.
@@ -54,6 +56,12 @@ fn percentiles(found: &LatencyFigures) -> String {
 
 fn doubt(row: &Row) -> Option<String> {
     (row.trust() != Trust::Ok).then(|| TestRounds::of_rows([row]).trust_word().to_string())
+}
+
+/// Says which tests there was no time for: their figures are missing in the answer.
+pub(crate) fn left_out(study: &Study) -> impl Iterator<Item = &str> {
+    let notes = study.notes.iter().filter(|note| note.id == "tests-left-out" && note.severity > Severity::Info);
+    notes.map(|note| note.text.as_str())
 }
 
 /// Why the study is not complete, and what that means for its figures; `None`: it is complete.
