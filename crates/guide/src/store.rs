@@ -15,7 +15,7 @@ use fsdyno_os::files::{
 };
 use fsdyno_results::{Digest, Question, Study};
 use fsdyno_stats::sort;
-use fsdyno_text::shell::as_typed;
+use fsdyno_text::shell::{as_typed, word_as_typed};
 
 use crate::Problem;
 
@@ -239,8 +239,11 @@ impl Store {
             let id = known.map_or_else(|| file.trim_end_matches(".json").to_owned(), |(_, study)| study.id.clone());
             match baselines.iter().find(|(_, named)| **named == id) {
                 None => Ok(id),
-                Some((name, _)) => Err(Problem::new(format!("{id} is the baseline {name}, and nothing was removed"))
-                    .with_next(format!("give another run that name first: fsdyno baseline set {name} RUN"))),
+                Some((name, _)) => {
+                    Err(Problem::new(format!("{id} is the baseline {name}, and nothing was removed")).with_next(
+                        format!("give another run that name first: fsdyno baseline set {} RUN", word_as_typed(name)),
+                    ))
+                }
             }
         });
         let ids = ids.collect::<Result<Vec<String>, Problem>>()?;
@@ -248,16 +251,19 @@ impl Store {
         Ok(ids)
     }
 
-    /// Keeps the `latest` newest runs and all baselines, and removes the others. Returns the removed ids.
+    /// Keeps the `latest` newest runs and all baselines, and removes the others. Returns the removed ids, then the names of
+    /// the baselines that stay among the older runs.
     ///
     /// # Errors
     /// When the list of baselines cannot be read, or a run cannot be removed.
-    pub fn keep(&self, latest: usize) -> Result<Vec<String>, Problem> {
-        let ((names, digests), baselines) = (self.list()?, self.baselines()?);
-        let older = digests.len().saturating_sub(latest);
+    pub fn keep(&self, latest: usize) -> Result<[Vec<String>; 2], Problem> {
+        let ((names, digests), mut baselines) = (self.list()?, self.baselines()?);
+        let older = &digests[..digests.len().saturating_sub(latest)];
+        baselines.retain(|_, id| older.iter().any(|study| study.id == *id));
         let is_baseline = |study: &Digest| baselines.values().any(|id| *id == study.id);
-        let runs = names.iter().zip(digests).take(older).filter(|(_, study)| !is_baseline(study));
-        runs.map(|(name, study)| self.remove_file(name).map(|()| study.id.clone())).collect()
+        let runs = names.iter().zip(older).filter(|(_, study)| !is_baseline(study));
+        let removed = runs.map(|(name, study)| self.remove_file(name).map(|()| study.id.clone()));
+        Ok([removed.collect::<Result<_, Problem>>()?, baselines.into_keys().collect()])
     }
 
     fn remove_file(&self, name: &str) -> Result<(), Problem> {

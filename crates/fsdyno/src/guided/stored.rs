@@ -107,13 +107,22 @@ impl Runs {
 
     fn remove(self) -> Result<ExitCode, Problem> {
         let store = opened(self.store.as_deref())?;
-        let removed = self.keep.map_or_else(|| store.remove(&self.delete), |latest| store.keep(latest))?;
+        let [removed, baselines] = match self.keep {
+            Some(latest) => store.keep(latest)?,
+            None => [store.remove(&self.delete)?, Vec::new()],
+        };
         let headline = format!("{} removed", counted(removed.len() as u64, "saved run"));
         if self.json {
-            return Ok(printed(&fsdyno_present::document(headline, json!({ "removed": removed }))));
+            let parts = json!({ "removed": removed, "baselines": baselines });
+            return Ok(printed(&fsdyno_present::document(headline, parts)));
         }
         let each: String = removed.iter().map(|id| format!("removed {id}\n")).collect();
-        Ok(printed(&format!("{each}{headline} from {}\n", store.directory().display())))
+        let stay = match &baselines[..] {
+            [] => String::new(),
+            [only] => format!("; the baseline {only} stays"),
+            all => format!("; the baselines {} stay", all.join(", ")),
+        };
+        Ok(printed(&format!("{each}{headline} from {}{stay}\n", store.directory().display())))
     }
 
     fn list(self) -> Result<ExitCode, Problem> {

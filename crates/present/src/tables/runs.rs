@@ -12,12 +12,16 @@ use serde_json::json;
 use super::history::Test;
 use super::table::{Form, Table};
 
-/// One line per study, the oldest first. `baselines` maps a name to an id.
+/// One line per study, the oldest first, with its time; where that has no room, each day has a line above its studies.
+/// `baselines` maps a name to an id.
 pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: usize) -> String {
-    let mut table = Table::new(&["run", "when", "<of", "<figure", "<trust"]).sparing(&["when", "of"]);
+    let form = Form::Text { columns };
+    let mut with_time = Table::new(&["run", "when", "<of", "<figure", "<trust"]);
+    let mut by_day = Table::new(&["run", "<of", "<figure", "<trust"]).sparing(&["of"]);
+    let mut day = String::new();
     let figures: Vec<String> = studies.iter().map(|study| joined(&figure(study), columns)).collect();
     let widest = |words: &mut dyn Iterator<Item = &str>| words.map(|word| word.chars().count()).max().unwrap_or(0);
-    // The columns beside the place, each with a blank; not the time, which the run's id contains.
+    // The columns beside the place, each with a blank; not the time.
     let others = widest(&mut studies.iter().map(|study| study.id.as_str()))
         + widest(&mut figures.iter().map(String::as_str)).max("figure".len())
         + widest(&mut studies.iter().map(trust)).max("trust".len())
@@ -29,15 +33,17 @@ pub fn runs(studies: &[Digest], baselines: &BTreeMap<String, String>, columns: u
                 id.push_str(&format!(" = {name}"));
             }
         }
-        table.row(vec![
-            id,
-            when(study.started_ms),
-            ending(&places(study), columns.saturating_sub(others)),
-            figure.clone(),
-            trust(study).to_string(),
-        ]);
+        if day != formatted(study.started_ms, DAY) {
+            day = formatted(study.started_ms, DAY);
+            by_day.row(vec![day.clone()]);
+        }
+        let of = ending(&places(study), columns.saturating_sub(others));
+        let row = vec![id, of, figure.clone(), trust(study).to_string()];
+        with_time.row([&row[..1], &[when(study.started_ms)], &row[1..]].concat());
+        by_day.row(row);
     }
-    if table.is_empty() { String::new() } else { escape::terminal(&table.shown(Form::Text { columns })).into_owned() }
+    let table = if with_time.fits(form) { with_time } else { by_day };
+    if table.is_empty() { String::new() } else { escape::terminal(&table.shown(form)).into_owned() }
 }
 
 /// The same as a JSON document.
@@ -120,10 +126,17 @@ fn numbered(pattern: &str) -> Option<String> {
     number("qd").map(|depth| format!("depth {depth}")).or_else(of_load).or_else(of_nodes)
 }
 
+/// The form of a day: `2026-11-22 UTC`.
+const DAY: &str = "%Y-%m-%d UTC";
+
 /// A time given in ms since the epoch: `2026-11-22 04:31 UTC`.
 pub(super) fn when(started_ms: u64) -> String {
+    formatted(started_ms, "%Y-%m-%d %H:%M UTC")
+}
+
+fn formatted(started_ms: u64, form: &str) -> String {
     let moment = i64::try_from(started_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
-    moment.map_or("?".to_string(), |moment| moment.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M UTC").to_string())
+    moment.map_or("?".to_string(), |moment| moment.to_zoned(TimeZone::UTC).strftime(form).to_string())
 }
 
 fn places(study: &Digest) -> String {

@@ -5,6 +5,7 @@ use fsdyno_results::{Digest, Question, Row, Severity, Study};
 use insta::assert_snapshot;
 
 use crate::fixture;
+use crate::one_figure::visible;
 use crate::{nodes, odd};
 
 fn changes<'a>(found: &'a [fsdyno_results::Change], base: &str, new: &str) -> Changes<'a> {
@@ -59,16 +60,20 @@ fn each_answer_fits_a_screen_of_24_lines() {
     }
 }
 
-/// The figures of tests that did not run are missing on the screen, which says so.
+/// The figures of tests that did not run are missing in the answer, which says so.
 #[test]
-fn a_screen_says_which_tests_there_was_no_time_for() {
+fn screen_and_sheet_say_which_tests_there_was_no_time_for() {
     let mut study = measurement();
-    let text = "skipped, because all tests would take longer than 15 s here (slow syncs): write-latency, sync-latency";
+    let text = "skipped, because all tests would take longer than 15 s here: write-latency, sync-latency";
     study.notes =
         [Severity::Caution, Severity::Info].map(|severity| fixture::note("tests-left-out", severity, text)).into();
     let page = screen(&study, 80);
     assert_eq!(page.matches("note: skipped, because all tests").count(), 1, "{page}");
     assert!(page.lines().count() <= 22, "{page}");
+    let sheet = fsdyno_present::sheet::html(&[study], &Default::default());
+    let answer = sheet.split("</section>").next().unwrap();
+    let answer = visible(answer).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(answer.matches(text).count(), 1, "{answer}");
 }
 
 #[test]
@@ -137,9 +142,12 @@ fn a_list_of_runs_names_their_places_at_80_columns() {
     study.question = Question::Curve;
     study.id = "20261127-050418-smallfiles-5726".into();
     study.rows.iter_mut().for_each(|row| row.pattern = "randread-4k-load120".into());
-    let shown = runs(&[Digest::of(&study)], &Default::default(), 80);
-    let line = shown.lines().nth(1).unwrap();
-    assert!(line.contains(" local ") && line.contains(", 120 % load "), "{shown}");
+    let mut next_day = study.clone();
+    next_day.started_ms += 24 * 3600 * 1000;
+    let shown = runs(&[&study, &study, &next_day].map(Digest::of), &Default::default(), 80);
+    let [_, day, line, other, next, _] = &shown.lines().collect::<Vec<_>>()[..] else { panic!("{shown}") };
+    assert!(line.contains(" local ") && line.contains(", 120 % load ") && line == other, "{shown}");
+    assert_eq!([*day, *next], ["2026-11-21 UTC", "2026-11-22 UTC"], "a person reads the date: {shown}");
 }
 
 /// The study with as many places, those beyond the third like this one.
@@ -164,7 +172,7 @@ fn an_invalid_cell_wins_nothing() {
     assert!(!printed.contains("s3 wins"), "{printed}");
     let flowing = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     // The legend explains the marks; only the trust line gives the reasons.
-    assert!(flowing.contains("! caution !! invalid, cannot win "), "{printed}");
+    assert!(flowing.contains("! caution; !! invalid, cannot win"), "{printed}");
     assert_eq!(flowing.matches("a FUSE mount answered from its local cache (s3)").count(), 1, "{printed}");
     assert!(!flowing.contains("fuse-cache (s3)"), "{printed}");
 }
@@ -203,9 +211,10 @@ fn runs_that_cannot_be_judged_end_with_the_command_that_can() {
 fn the_list_of_runs_and_their_history() {
     let names = [("good".to_string(), fixture::comparison().id)].into_iter().collect();
     let studies = [Digest::of(&fixture::comparison()), Digest::of(&measurement())];
-    // At 60 columns a run takes one line, or two where its figure is long.
+    // At 60 columns a run takes one line, or two where its figure is long; its day has its own.
     let narrow = runs(&studies, &names, 60);
-    assert!(narrow.lines().count() <= 1 + 2 * studies.len(), "{narrow}");
+    let of_runs = narrow.lines().filter(|line| !line.ends_with(" UTC")).count();
+    assert!(of_runs <= 1 + 2 * studies.len() && narrow.contains("\n2026-11-21 UTC\n"), "{narrow}");
     assert_snapshot!(runs(&studies, &names, 80));
     assert_snapshot!(history(&studies[..1], 80));
 }
