@@ -9,16 +9,19 @@ pub(crate) fn of(study: &Study) -> String {
     as_typed(&words(study))
 }
 
-/// A command on the saved study, such as `show`, with the store's directory. Beside a directory the id is short: its
-/// date and time, so that the command has room in a line.
+/// The date and time of a run's id: they name it in a command that has a directory, too, and little room in its line.
+pub fn short_id(id: &str) -> &str {
+    &id[..id.match_indices('-').nth(1).map_or(id.len(), |(index, _)| index)]
+}
+
+/// A command on the saved study, such as `show`, with the store's directory, beside which its id is short.
 pub(crate) fn about(study: &Study, question: &str, options: &[&str]) -> String {
     let command = &study.command;
     let own =
         command.iter().take_while(|word| *word != "--").position(|word| word.split('=').next() == Some("--store"));
     let store =
         own.and_then(|index| command[index].strip_prefix("--store=").or(command.get(index + 1).map(String::as_str)));
-    let time = study.id.match_indices('-').nth(1).map_or(study.id.len(), |(index, _)| index);
-    let id = if store.is_some() { &study.id[..time] } else { &study.id };
+    let id = if store.is_some() { short_id(&study.id) } else { &study.id };
     let words = ["fsdyno", question, id].into_iter().chain(options.iter().copied()).map(str::to_owned);
     as_typed(&words.chain(store.map(|store| format!("--store={store}"))).collect::<Vec<_>>())
 }
@@ -38,12 +41,26 @@ pub(crate) fn adding(study: &Study, option: &str) -> String {
     as_typed(&all)
 }
 
-/// The words of the study's command without the options on how the answer is printed: a step is for a person at a terminal.
+/// Options on how and where the answer is printed, each with whether it takes a value.
+const PRINTED: [(&str, bool); 9] = [
+    ("--json", false),
+    ("--markdown", false),
+    ("--quiet", false),
+    ("-q", false),
+    ("--wide", false),
+    ("--github", false),
+    ("--live", true),
+    ("--metrics", true),
+    ("--junit", true),
+];
+
+/// The words of the study's command without the options on its output: a step is for a person at a terminal.
 fn repeated(study: &Study) -> Vec<String> {
-    const PRINTED: [&str; 5] = ["--json", "--markdown", "--quiet", "-q", "--wide"];
     let mut all = words(study);
     let of_timed = all.iter().position(|word| word == "--").map(|index| all.split_off(index));
-    all.retain(|word| !PRINTED.contains(&word.as_str()));
+    for (option, has_value) in PRINTED {
+        while remove(&mut all, option, has_value) {}
+    }
     all.extend(of_timed.into_iter().flatten());
     all
 }
@@ -95,7 +112,8 @@ mod tests {
             (&["measure", "/data", "--only=rand-read"], "fsdyno measure /data --only=rand-read --runs=4"),
             (&["measure", "--runs", "2", "/data"], "fsdyno measure /data --runs=4"),
             (&["measure", "--runs=2", "/data", "--size=1g"], "fsdyno measure /data --size=1g --runs=4"),
-            (&["measure", "/data", "--json", "-q", "--quiet"], "fsdyno measure /data --runs=4"),
+            (&["measure", "/data", "--json", "-q", "--quiet", "-q"], "fsdyno measure /data --runs=4"),
+            (&["measure", "--junit", "a.xml", "/data", "--live=-", "--github"], "fsdyno measure /data --runs=4"),
             (&["measure", "/data", "--", "ls", "--json"], "fsdyno measure /data --runs=4 -- ls --json"),
         ] {
             assert_eq!(with(&study(words), "--runs", 4), again);

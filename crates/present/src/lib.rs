@@ -15,6 +15,7 @@ pub mod sheet;
 mod summary;
 pub mod tables;
 
+pub use command::short_id;
 pub(crate) use document::list_document;
 pub use document::{QuestionError, document, refusal};
 pub use headline::{

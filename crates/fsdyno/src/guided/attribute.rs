@@ -12,8 +12,10 @@ use fsdyno_guide::attribution::{Attributed, attribute};
 use fsdyno_guide::study::check_places;
 #[cfg(all(feature = "object", target_os = "linux"))]
 use fsdyno_guide::study::{Place, is_object_store};
+use fsdyno_present::short_id;
 #[cfg(all(feature = "object", target_os = "linux"))]
 use fsdyno_results::Question;
+use fsdyno_results::Study;
 use fsdyno_stats::sort;
 use serde_json::{Value, json};
 
@@ -70,7 +72,7 @@ impl Attribute {
         let (server, client) = (store.find(&self.server)?, store.find(&self.client)?);
         let found = attribute(&server, &client)?;
         let first_line = format!("{} on the server, {} on the client", server.id, client.id);
-        let whole = self.whole();
+        let whole = self.whole([&server, &client]);
         let [of_server, of_client] = [&server, &client].map(|study| fsdyno_present::Headline::of(study).trust);
         Ok(printed(&if self.json {
             let patterns: Vec<Value> = found.iter().map(as_json).collect();
@@ -96,8 +98,13 @@ impl Attribute {
     }
 
     /// The command that shows everything.
-    fn whole(&self) -> String {
-        let words = ["fsdyno", "attribute", &self.server, &self.client, "--wide"].map(str::to_owned);
+    fn whole(&self, [server, client]: [&Study; 2]) -> String {
+        let named = |word: &'_ String, study: &Study| match &self.store {
+            Some(_) if *word == study.id => short_id(word).to_owned(),
+            _ => word.clone(),
+        };
+        let runs = [named(&self.server, server), named(&self.client, client)];
+        let words = ["fsdyno", "attribute", &runs[0], &runs[1], "--wide"].map(str::to_owned);
         let store = self.store.iter().map(|store| format!("--store={}", store.display()));
         fsdyno_text::shell::as_typed(&words.into_iter().chain(store).collect::<Vec<_>>())
     }

@@ -189,6 +189,15 @@ fn a_limit_of_the_control_group_is_the_first_to_raise() {
 }
 
 #[test]
+fn two_steps_do_not_advise_one_option() {
+    let mut study = study(Question::Measure, "measure /data");
+    study.rows[0].findings.push(Finding::new("too-short", Severity::Caution, "a cause", "use more rounds (--runs=6)"));
+    let commands: Vec<String> = Headline::of(&study).next.into_iter().filter_map(|step| step.command).collect();
+    let of_runs: Vec<&String> = commands.iter().filter(|command| command.contains("--runs")).collect();
+    assert_eq!(of_runs, ["fsdyno measure /data --runs=6"], "{commands:?}");
+}
+
+#[test]
 fn a_full_link_is_told_with_what_shows_it() {
     let limits = |study: &Study| Headline::of(study).limits;
     let mut study = of_a_full_link();

@@ -48,10 +48,17 @@ pub(super) fn of(study: &Study, tests: &[TestFigures], findings: &[FindingGroup]
         Question::Check if nothing_applies(study) => elsewhere(study).into_iter().collect(),
         _ => gravest(study, tests, findings).into_iter().chain(asked_next(study, tests)).collect(),
     };
+    next.dedup_by(|later, earlier| differ_in_value(later, earlier));
     if study.question != Question::Fio && is_saved(study) {
         next.push(Step::run(command::about(study, "report", &["-o", "sheet.html"]), "charts and all details"));
     }
     next
+}
+
+/// Whether two commands are the same but for the value of their last option: the first has the reason for its value.
+fn differ_in_value(one: &Step, other: &Step) -> bool {
+    let option = |step: &Step| Some(step.command.as_ref()?.rsplit_once('=')?.0.to_owned());
+    option(one).is_some() && option(one) == option(other)
 }
 
 /// Whether the study is saved, so that another command can find it.
