@@ -72,8 +72,8 @@ pub(super) static READ: SmallFilesPhase = SmallFilesPhase {
 
 /// The other operations of a git server, a mail store or a build.
 pub(super) static METADATA: [SmallFilesPhase; 13] = [
-    phase("stat-hot", "stat, hot", FileUse::Uses(Family::Test), operations::stat, Cache::HotNames),
-    phase("stat-cold", "stat, cold", FileUse::Uses(Family::Test), operations::stat, Cache::ColdNames),
+    phase("stat-hot", "hot stat", FileUse::Uses(Family::Test), operations::stat, Cache::HotNames),
+    phase("stat-cold", "cold stat", FileUse::Uses(Family::Test), operations::stat, Cache::ColdNames),
     SmallFilesPhase {
         moves_data: true,
         ..phase("open-read", "open+read", FileUse::Uses(Family::Test), operations::read, Cache::ColdData)

@@ -48,7 +48,7 @@ pub(crate) fn typical_named(test: &TestFigures) -> Option<String> {
 }
 
 /// What the text beside a table calls a test: as its row is called where rows are numbers (`depth 4`, `20 % load`,
-/// `2 nodes`), with the kind of request where there are several; else by its name.
+/// `2 nodes`), with the kind of request where there are several; phases by their title; else by its name.
 pub(crate) fn called(study: &Study, pattern: &str) -> String {
     let number = |row: &Row| {
         let (kind, words) = match (row.numbered("qd"), row.numbered("load"), row.numbered("n")) {
@@ -64,7 +64,8 @@ pub(crate) fn called(study: &Study, pattern: &str) -> String {
     };
     let is_numbered = matches!(study.question, Question::Sweep | Question::Curve | Question::Scale);
     let row = study.rows.iter().find(|row| is_numbered && row.pattern == pattern);
-    row.and_then(number).unwrap_or_else(|| pattern.to_owned())
+    let name = || if study.question == Question::SmallFiles { test_name::title_of_phase(pattern) } else { pattern };
+    row.and_then(number).unwrap_or_else(|| name().to_owned())
 }
 
 /// Up to this number of tests are named; of more only the count is given.

@@ -337,11 +337,11 @@ fn means_far_from_their_medians_stand_beside_them() {
                     let found = test.latency_us.unwrap();
                     let (median, mean) = (latency(found.p50.unwrap() * 1e3), latency(found.mean.unwrap() * 1e3));
                     let both = format!("(median {median}, mean {mean})");
-                    // A numbered test is called as its row is.
+                    // A numbered test is called as its row is, a phase by its title.
                     let name = match test.name.rsplit_once("-qd").or(test.name.rsplit_once("-n")) {
                         Some((_, depth)) if question == Question::Sweep => format!("depth {depth}"),
                         Some((_, nodes)) if question == Question::Scale => format!("{nodes} node"),
-                        _ => test.name.clone(),
+                        _ => fsdyno_results::test_name::title_of_phase(&test.name).to_owned(),
                     };
                     assert!(line.contains(&name) && line.contains(&both), "case {case}, {question:?}: {both}: {line}");
                 }

@@ -23,8 +23,8 @@ pub const SYNC_LATENCY: &str = "sync-latency";
 
 /// Phases whose title differs from their name in JSON and CSV.
 const TITLES: [(&str, &str); 5] = [
-    ("stat-hot", "stat, hot"),
-    ("stat-cold", "stat, cold"),
+    ("stat-hot", "hot stat"),
+    ("stat-cold", "cold stat"),
     ("open-read", "open+read"),
     ("fsync-file", "write+fsync"),
     ("fsync-directory", "create+fsync of dir"),
