@@ -13,7 +13,7 @@ pub(crate) const ID: &str = "shared-file";
 pub(crate) const EXPLANATION: Explanation = Explanation {
     id: ID,
     trap: "T18",
-    title: "Several jobs read the same bytes",
+    title: "Several jobs use the same bytes",
     happens: "With numjobs and one filename every job starts at the same byte. The first job brings the data into a \
               cache, and the others find them there: four jobs seem to read four times what the device delivered. \
               Several writers of one file wait for each other instead.",

@@ -208,7 +208,7 @@ pub(super) fn published_lines(file_bytes: u64) -> String {
 /// A sentence that names the tests that there was no time for.
 pub(super) fn left_out(names: &[&str], total_s: u32) -> String {
     format!(
-        "skipped, because all tests would take longer than {total_s} s here (slow syncs): {}; use --size to run them \
+        "skipped, because all tests would take longer than {total_s} s here: {}; use --size to run them \
          all",
         names.join(", ")
     )

@@ -287,19 +287,12 @@ fn each_connection(study: &Study, group: &Requests) -> Option<String> {
     let found = |(number, rows): &(u32, Vec<&fsdyno_results::Row>)| Some((*number, SweepPoint::of(rows)?.bytes_per_s));
     let known: Vec<(u32, f64)> = points.iter().filter_map(found).collect();
     let (first, best) = (known.first()?, known.iter().max_by(|one, other| one.1.total_cmp(&other.1))?);
-    let each = |point: &(u32, f64)| bytes_per_s(point.1 / f64::from(point.0));
-    let connections = |point: &(u32, f64)| counted(point.0.into(), "connection");
-    (first.0 < best.0).then(|| {
-        format!(
-            "{}: {} carries {} each, and {} {} each, {} in all.",
-            group.title(),
-            connections(first),
-            each(first),
-            connections(best),
-            each(best),
-            bytes_per_s(best.1)
-        )
-    })
+    let carried = |(connections, rate): &(u32, f64)| match connections {
+        1 => format!("1 connection carries {}", bytes_per_s(*rate)),
+        all => format!("{all} connections carry {} each", bytes_per_s(rate / f64::from(*all))),
+    };
+    let words = |all: String| format!("{}: {}, and {}, {all} in all.", group.title(), carried(first), carried(best));
+    (first.0 < best.0).then(|| words(bytes_per_s(best.1)))
 }
 
 #[cfg(test)]
