@@ -15,7 +15,7 @@ pub(super) fn section(grid: &Grid<'_>, headline: &Headline, place: &Outline) -> 
     html! {
         section.answer aria-labelledby=(place.id("answer")) {
             p.lead id=(place.id("answer")) {
-                (with_joined_units(&headline.headline.clone().unwrap_or_else(|| in_short(grid, headline))))
+                (prose(&headline.headline.clone().unwrap_or_else(|| in_short(grid, headline))))
             }
             (tiles::of(grid, headline))
             (glance::table(grid, headline))

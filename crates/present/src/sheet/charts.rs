@@ -50,7 +50,7 @@ fn operations(grid: &Grid<'_>, place: &Outline) -> Markup {
         Some(Range { target, name, p50: at(50.0)?, p99: at(99.0), p999: at(99.9) })
     };
     let group = |line: &PatternLine<'_>| Group {
-        title: line.title.clone(),
+        title: if line.title.chars().count() > ranges::NAME { &line.pattern } else { &line.title }.clone(),
         ranges: line.cells.iter().enumerate().filter_map(range).collect(),
     };
     let groups: Vec<Group> = grid.lines.iter().map(group).filter(|group| !group.ranges.is_empty()).collect();

@@ -62,7 +62,10 @@ pub(super) fn section(grid: &Grid<'_>, place: &Outline) -> Markup {
                     html! { (asked)
                     @if let Some(derivation) = &requirement.derivation { small.what { (derivation) } } }
                 }),
-                margin(row).map(|margin| html! { (margin) }),
+                margin(row).map(|margin| match margin.split_once(" times ") {
+                    Some((number, what)) => html! { (number) " times" small.what { (what) } },
+                    None => html! { (margin) },
+                }),
                 Some(html! { span.sentence { (row.reason) } @for caveat in &row.caveats { small.what { (caveat) } } }),
                 Some(html! { (requirement.source) small.what { (requirement.read_on) " · " (requirement.kind.word())
                 " · " (known(requirement.confidence)) " · " (test(row.origin)) } }),

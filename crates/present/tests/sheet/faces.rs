@@ -6,6 +6,7 @@ use fsdyno_results::{Finding, JobError, Question, Row, Severity, Study, test_nam
 use fsdyno_text::quantity::{latency, number};
 use serde_json::Value;
 
+use crate::one_figure::visible;
 use crate::{fixture, odd};
 
 /// A study of `measure` with the figures of a comparison's rows.
@@ -114,6 +115,7 @@ fn a_finding_stands_once_with_its_tests_and_the_range_of_its_figures() {
         "3 of 5 tests (seq-read, seq-write, rand-read): CPU contention: I/O threads waited 20 to 41 % of the time";
     let sheet = fsdyno_present::sheet::html(std::slice::from_ref(&study), &Default::default());
     let exported = fsdyno_present::export::markdown(&study);
+    let sheet = flowing(&visible(&sheet));
     for face in [fsdyno_present::tables::text(&study, 400), fsdyno_present::tables::markdown(&study), exported, sheet] {
         assert_eq!(face.matches(sentence).count(), 1, "{face}");
         assert_eq!(face.matches("I/O threads waited 27 %").count(), 0, "{face}");
@@ -154,7 +156,7 @@ fn a_finding_of_several_places_stands_once_with_the_places() {
         text(&study, 400),
         fsdyno_present::tables::markdown(&study),
         fsdyno_present::export::markdown(&study),
-        sheet(&study),
+        flowing(&visible(&sheet(&study))),
     ] {
         assert_eq!(face.matches(&seen).count(), 1, "{seen}: {face}");
         assert_eq!((face.matches(next).count(), face.matches("I/O threads waited 41").count()), (1, 0), "{face}");

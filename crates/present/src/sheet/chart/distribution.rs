@@ -75,8 +75,14 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, curves: &[Curve]) -> Option
     let x = Scale::linear(nines(0.0), nines(last), LEFT, SIZE.0 - RIGHT);
     let y = Scale::logarithmic(low / 1.15, (high * 1.15).max(low * 4.0), SIZE.1 - BOTTOM, TOP);
     let place = |(percent, ns): (f64, f64)| (x.at(nines(percent)), y.at(ns));
-    // With one curve both figures are drawn; with several, the 99th percentile, which distinguishes them.
-    let percents: &[f64] = if curves.len() == 1 { &[50.0, 99.0] } else { &[99.0] };
+    // With one curve both figures are drawn; with several, the 99th percentile, which distinguishes them, or the median
+    // where none has one.
+    let has_p99 = curves.iter().any(|curve| curve.ns_at(99.0).is_some());
+    let percents: &[f64] = match curves.len() {
+        1 => &[50.0, 99.0],
+        _ if has_p99 => &[99.0],
+        _ => &[50.0],
+    };
     let figures = || {
         let of = move |curve: &'_ Curve| {
             percents.iter().filter_map(|percent| Some((*percent, curve.ns_at(*percent)?))).collect::<Vec<_>>()
@@ -94,7 +100,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, curves: &[Curve]) -> Option
         html! {
             (axes(&x, &y, last))
             @if figures().next().is_some() {
-                (label(SIZE.0 - RIGHT + 6.0, 10.0, "axis", if curves.len() == 1 { "in the table" } else { "p99 in the table" }))
+                (label(SIZE.0 - RIGHT + 6.0, 10.0, "axis", &match percents { [only] => format!("p{only} in the table"), _ => "in the table".to_owned() }))
             }
             @for curve in curves {
                 path class=(format!("line {}{}", colour(curve.target), if curve.dashed { " dashed" } else { "" }))
@@ -155,6 +161,17 @@ mod tests {
         assert!(curve.description().contains("p99 "), "{}", curve.description());
         assert!(Curve::of(&Latency::default(), "a".into(), 0, false).is_none());
         assert!(chart("a", "b", &[]).is_none());
+    }
+
+    #[test]
+    fn several_curves_have_names_with_few_requests_too() {
+        let mut latency = Latency::with_histogram();
+        (1..=100).for_each(|value| latency.record(value * 1000));
+        let curves = ["write", "sync"].map(|name| Curve::of(&latency, name.into(), 0, name == "sync").unwrap());
+        let drawn = chart("a", "b", &curves).unwrap().into_string();
+        for words in ["p50 in the table", ">write 49.9", ">sync 49.9"] {
+            assert!(drawn.contains(words), "{words}: {drawn}");
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@ const LEFT: f64 = 186.0;
 const RIGHT: f64 = 120.0;
 const TOP: f64 = 12.0;
 const STEP: f64 = 15.0;
+/// Most characters of a group's title.
+pub(in crate::sheet) const NAME: usize = 24;
 /// Width of a label of the axis, `100 µs`, with its blank: in the larger letters of a narrow page.
 const LABEL: f64 = 62.0;
 
@@ -57,7 +59,7 @@ pub(in crate::sheet) fn chart(id: &str, title: &str, groups: &[Group]) -> Option
             }
             @for (group, heights) in groups.iter().zip(&heights) {
                 @let middle = heights.iter().sum::<f64>() / heights.len().max(1) as f64;
-                (label(LEFT - 12.0, middle + 4.0, "row-name end", &shortened(&group.title, 24)))
+                (label(LEFT - 12.0, middle + 4.0, "row-name end", &shortened(&group.title, NAME)))
                 @for (range, y) in group.ranges.iter().zip(heights) { (range_of(range, &x, *y)) }
             }
         },
