@@ -78,7 +78,7 @@ fn card(told: &FindingKind<'_>, is_later: bool, several_targets: bool, place: &O
                 @for other in others { span id=(anchor(place, other.target_index, &other.id)) {} }
                 @if found.is_against() { (badge(trust)) " " }
                 @if several_targets { strong { (told.targets()) } " · " }
-                strong { (found.title) } " " code.muted { (found.id) }
+                strong { (found.title) } " " code.muted { (unbroken(&found.id)) }
             }
             @for cause in told.sentences(told.places.len() > 1) { p { (prose(&sentence(&cause))) } }
             @if !found.next.trim().is_empty() { p.next { strong { "Next: " } (unbroken(&told.next())) } }

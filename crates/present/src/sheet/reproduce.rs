@@ -4,6 +4,7 @@ use fsdyno_results::{Note, Question, Severity, Trust};
 use fsdyno_stats::sort;
 use maud::{Markup, html};
 
+use super::answer::unbroken;
 use super::outline::{Outline, badge, place_of, test};
 use crate::summary::Grid;
 use crate::{command, export};
@@ -90,7 +91,7 @@ fn note_item(note: &Note) -> Markup {
         li {
             @if let Some(trust) = word { (badge(trust)) " " }
             @if let Some(job) = &note.job { strong { (job) } ": " }
-            (note.text) " " code.muted { (note.id) }
+            (note.text) " " code.muted { (unbroken(&note.id)) }
         }
     }
 }
