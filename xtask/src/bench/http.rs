@@ -19,7 +19,7 @@ pub(super) fn words(words: &str) -> Result<Vec<String>, String> {
     )))
 }
 
-/// The server's address, and the path and the size of an object of so many bytes.
+/// The server's address, and the path and the bytes of an object of this size.
 pub(super) fn object(bytes: usize) -> Result<[String; 3], String> {
     Ok([server()?.to_string(), format!("/bucket/object_0_{bytes}"), bytes.to_string()])
 }
