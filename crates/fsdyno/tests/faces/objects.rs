@@ -110,7 +110,7 @@ fn no_object_comes_behind_the_end_of_its_job() {
     run(&server, words).good();
     let there = server.objects().len();
     // Each request takes the server this time before it has its effect.
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    testkit::pause(1500);
     assert!(
         there > 0 && server.objects().len() == there,
         "{there} objects at the end, {} later",
@@ -197,6 +197,7 @@ fn certificates_are_checked_unless_the_job_says_no() {
 
 /// A server that speaks no TLS, and one that never says anything: its connections wait in the queue of the system.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn a_handshake_that_fails_is_an_error_in_bounded_time() {
     let [plain, silent] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").expect("a port"));
     let read_from = |listener: &TcpListener| {

@@ -128,6 +128,7 @@ pub(crate) fn the_first_idle_one(
 }
 
 /// The first run that shows what is looked for; of those beside no other program, one of the first `idle_max` must.
+#[expect(clippy::disallowed_methods, reason = "the share of a run that it waited for a CPU; no I/O is timed with it")]
 #[track_caller]
 fn one_of(
     idle_max: u32,
