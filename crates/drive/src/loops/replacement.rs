@@ -15,10 +15,8 @@ enum Exception<E> {
     Unusual(Completion<E>),
     /// It is recorded, and the job has features that see each transfer.
     Governed(Slot<E>),
-    /// It is recorded, and its slot is free: the block is over, or the next request must wait.
+    /// It is recorded, and its slot is free: the block is over, or the next request must wait or is no transfer.
     Free(Slot<E>),
-    /// It is recorded, and the next request, with this intended start, is no transfer.
-    NextIsNoTransfer(Slot<E>, u64),
     /// The engine completed the next request while queueing it.
     DoneAtOnce(Completion<E>),
     /// The engine has no room for the next request.
@@ -45,7 +43,6 @@ impl<E: Engine> Drive<'_, E> {
             Exception::Unusual(completion) => self.complete_unusual::<TIMED, GOVERNED>(completion),
             Exception::Governed(slot) => return Some(self.replace_governed::<TIMED>(slot)),
             Exception::Free(slot) => return Some(Ok(Some(slot))),
-            Exception::NextIsNoTransfer(slot, intended_ns) => self.issue_next::<TIMED, GOVERNED>(slot, intended_ns),
             Exception::DoneAtOnce(completion) => {
                 self.count_issued(completion.slot.index());
                 self.done_at_once::<TIMED, GOVERNED>(completion)
@@ -98,7 +95,7 @@ impl<E: Engine> Drive<'_, E> {
             let op = block.ops[cursor % BLOCK_OPS];
             let lane = op.kind as usize;
             if lane > OpKind::Trim as usize {
-                break Some(Exception::NextIsNoTransfer(slot, intended_ns));
+                break Some(Exception::Free(slot));
             }
             let writes = op.kind == OpKind::Write;
             flight.begin::<GOVERNED>(block, cursor, intended_ns);
