@@ -21,6 +21,7 @@ pub(crate) fn append<E>(completions: &mut Vec<Completion<E>>, count: usize, mut 
 }
 
 /// Appends all of `source`, which must fit into the capacity.
+#[cfg(target_os = "linux")]
 #[inline(always)]
 pub(crate) fn append_all<E>(
     completions: &mut Vec<Completion<E>>,
