@@ -77,8 +77,8 @@ struct Flight {
     intended_ns: u64,
     /// Number of the write that this request reads back, or [`UNNUMBERED`].
     number: u64,
-    /// Bytes that are still to be transferred: fewer than the request's length after a short transfer.
-    left: u64,
+    /// Bytes that short transfers of the request have transferred; 0 in a slot whose request has had none.
+    done: u64,
 }
 
 /// Why the I/O phase ended.
@@ -303,7 +303,7 @@ impl<'run, E: Engine> Drive<'run, E> {
         let EngineWithSlots { engine, slots } = equipped;
         let depth = parts.queueing.depth;
         let idle = Op { offset: 0, length: 0, file: 0, kind: OpKind::Read, priority: 0 };
-        let flight = Flight { op: idle, start_ns: UNTIMED, issue_ns: 0, intended_ns: 0, number: UNNUMBERED, left: 0 };
+        let flight = Flight { op: idle, start_ns: UNTIMED, issue_ns: 0, intended_ns: 0, number: UNNUMBERED, done: 0 };
         parts.progress.snapshots_made = parts.control.snapshot_epoch();
         if let Some(governor) = parts.governor.as_mut().filter(|_| !E::SYNCHRONOUS) {
             governor.know_overlaps(depth);

@@ -16,18 +16,18 @@ use super::{AbandonedRequests, Drive, Ended, Failure, Flight, LoopParts, PATIENC
 use crate::recorder::Stamps;
 
 impl Flight {
-    /// Whether this is the result of a transfer that is complete.
+    /// Whether this is the result of a transfer that is complete, without a short transfer before it.
     #[inline(always)]
     pub(super) fn is_whole(&self, result: i64) -> bool {
-        self.op.kind as usize <= OpKind::Trim as usize && result == self.left as i64
+        self.op.kind as usize <= OpKind::Trim as usize && result == self.op.length as i64
     }
 
-    /// Becomes the request at `cursor` of the block. The request is copied whole and then used where it lies, because
-    /// the loop only needs its kind.
+    /// Becomes this request, which is at `cursor` of the block. The request is copied whole and then used where it
+    /// lies, because the loop only needs its kind.
     #[inline(always)]
-    pub(super) fn begin<const GOVERNED: bool>(&mut self, block: &Block, cursor: usize, intended_ns: u64) {
-        self.op = block.ops[cursor % BLOCK_OPS];
-        self.left = self.op.length;
+    pub(super) fn begin<const GOVERNED: bool>(&mut self, op: &Op, block: &Block, cursor: usize, intended_ns: u64) {
+        debug_assert_eq!(self.done, 0, "the slot's last request has ended");
+        self.op = *op;
         if GOVERNED {
             self.intended_ns = intended_ns;
             // A block that has numbers once has them always: without them the request stays unnumbered.
@@ -190,7 +190,7 @@ impl<E: Engine> Drive<'_, E> {
         let index = slot.index();
         let Drive { engine, parts, flights, block, .. } = self;
         let flight = &mut flights[index];
-        flight.begin::<GOVERNED>(block, cursor, intended_ns);
+        flight.begin::<GOVERNED>(&block.ops[cursor % BLOCK_OPS], block, cursor, intended_ns);
         if flight.op.kind == OpKind::Write {
             parts.prepare(engine, &slot, &flight.op);
         }
@@ -280,6 +280,7 @@ impl<E: Engine> Drive<'_, E> {
                 if GOVERNED {
                     self.governor().ends(slot.index());
                 }
+                self.flights[slot.index()].done = 0;
                 self.slots.put_back(slot);
                 if done == 0 {
                     self.cursor -= 1;
@@ -345,7 +346,7 @@ impl<E: Engine> Drive<'_, E> {
         for index in self.staged.drain(..taken) {
             let flight = &mut self.flights[index as usize];
             // The rest of a short transfer keeps the issue time of its request.
-            if flight.left == flight.op.length {
+            if flight.done == 0 {
                 flight.issue_ns = issue_ns;
             }
         }
@@ -432,6 +433,7 @@ impl<E: Engine> Drive<'_, E> {
         let end_ns = self.reaped_ns;
         let index = completion.slot.index();
         let flight = self.flights[index];
+        self.flights[index].done = 0;
         if GOVERNED {
             self.governor().ends(index);
         }
@@ -449,9 +451,9 @@ impl<E: Engine> Drive<'_, E> {
             self.parts.recorder.controlled(flight.op.kind, end_ns.saturating_sub(flight.start_ns));
             return Ok(());
         };
-        if completion.result == 0 && direction == Direction::Trim {
-            let result = flight.left as i64;
-            return self.complete::<TIMED, GOVERNED>(Completion { result, ..completion });
+        let done = flight.done + completion.result as u64;
+        if done == flight.op.length || completion.result == 0 && direction == Direction::Trim {
+            return self.complete::<TIMED, GOVERNED>(Completion { result: flight.op.length as i64, ..completion });
         }
         if completion.result == 0 {
             self.slots.put_back(completion.slot);
@@ -468,9 +470,7 @@ impl<E: Engine> Drive<'_, E> {
             return self.parts.failed(&flight.op, 5, "full resid");
         }
         self.parts.recorder.shortened(direction);
-        let left = flight.left - completion.result as u64;
-        self.flights[index].left = left;
-        let done = flight.op.length - left;
+        self.flights[index].done = done;
         if GOVERNED {
             self.governor().begins(index, &flight.op);
         }

@@ -2,7 +2,7 @@
 
 use fsdyno_engine::{Completion, Engine, EngineError, Queued, Slot};
 use fsdyno_os::clock::Clock;
-use fsdyno_workload::{BLOCK_OPS, OpKind};
+use fsdyno_workload::OpKind;
 
 use super::{Drive, Step, UNTIMED};
 
@@ -72,7 +72,8 @@ impl<E: Engine> Drive<'_, E> {
         let (first, mut cursor) = (self.cursor, self.cursor);
         let (end_ns, replaceable_to) = (self.reaped_ns, self.replaceable_to);
         let Drive { engine, parts, flights, block, .. } = self;
-        let flights = &mut flights[..];
+        let (flights, block) = (&mut flights[..], &*block);
+        let ops = &block.ops[..replaceable_to];
         let exception = loop {
             let Some(Completion { slot, result }) = completions.pop() else { break None };
             let index = slot.index();
@@ -85,20 +86,18 @@ impl<E: Engine> Drive<'_, E> {
             if GOVERNED && !parts.only_records(flight, lane, end_ns) {
                 break Some(Exception::Governed(slot));
             }
-            if cursor == replaceable_to {
-                break Some(Exception::Free(slot));
-            }
+            let Some(next) = ops.get(cursor) else { break Some(Exception::Free(slot)) };
             // A job whose requests are only recorded has nothing but rates to hold them back.
             let intended_ns = if GOVERNED { parts.late_start_ns(block, cursor, end_ns) } else { Some(0) };
             let Some(intended_ns) = intended_ns else { break Some(Exception::Free(slot)) };
-            // The cursor is below the block's length: the remainder takes the place of a check.
-            let op = block.ops[cursor % BLOCK_OPS];
+            // A copy, whose kind stays known. The slot's request is copied from the block, which takes fewer registers.
+            let op = *next;
             let lane = op.kind as usize;
             if lane > OpKind::Trim as usize {
                 break Some(Exception::Free(slot));
             }
             let writes = op.kind == OpKind::Write;
-            flight.begin::<GOVERNED>(block, cursor, intended_ns);
+            flight.begin::<GOVERNED>(next, block, cursor, intended_ns);
             cursor += 1;
             if writes {
                 parts.prepare(engine, &slot, &flight.op);
@@ -108,7 +107,6 @@ impl<E: Engine> Drive<'_, E> {
             }
             debug_assert!(TIMED || flight.start_ns == UNTIMED);
             debug_assert!(parts.files.place_of(flight.op.file).is_some(), "a request to a file that is closed");
-            // The copy, whose kind is known, not the request in memory.
             match engine.queue(slot, &op, 0) {
                 Queued::Staged => {}
                 Queued::Done(completion) => break Some(Exception::DoneAtOnce(completion)),
@@ -123,9 +121,8 @@ impl<E: Engine> Drive<'_, E> {
                 flight.issue_ns = engine.clock().now_ns();
             }
         };
-        parts
-            .recorder
-            .replaced_many(cursor - first - usize::from(exception.as_ref().is_some_and(Exception::is_of_next)));
+        let taken = cursor - first;
+        parts.recorder.replaced_many(taken - usize::from(exception.as_ref().is_some_and(Exception::is_of_next)));
         self.cursor = cursor;
         // The empty list has nothing to free.
         std::mem::forget(std::mem::replace(&mut self.completions, completions));
