@@ -102,7 +102,7 @@ impl Plain {
                 let blocks = self.length / size;
                 if never_rounds_up(blocks) {
                     let offset = || start + ((u64::from(stream.draw()) * blocks) >> 32) * size;
-                    fill(ops, size, directions, std::iter::repeat_with(offset));
+                    fill_in_pairs(ops, size, directions, offset);
                 } else {
                     fill(ops, size, directions, std::iter::repeat_with(|| start + stream.below(blocks) * size));
                 }
@@ -198,6 +198,23 @@ fn fill(ops: &mut [Op], length: u64, directions: &mut Directions, offsets: impl 
                 choices >>= 1;
             }
         }
+    }
+}
+
+/// Fills in each request. Between two draws, the state of the stream would be moved back to the registers of the first;
+/// with two requests per turn of the loop it is not.
+#[inline(always)]
+fn fill_in_pairs(ops: &mut [Op], length: u64, directions: &mut Directions, mut offset: impl FnMut() -> u64) {
+    if let Directions::Mixed(_) = directions {
+        return fill(ops, length, directions, std::iter::repeat_with(offset));
+    }
+    let (pairs, last) = ops.as_chunks_mut();
+    for [first, second] in pairs {
+        first.offset = offset();
+        second.offset = offset();
+    }
+    for op in last {
+        op.offset = offset();
     }
 }
 

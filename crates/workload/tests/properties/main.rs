@@ -1,6 +1,7 @@
 //! Properties that hold for every workload, whatever the options.
 
 mod pacing;
+mod priorities;
 mod runs;
 mod shared_zones;
 
