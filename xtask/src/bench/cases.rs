@@ -20,14 +20,14 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "instructions-qd1",
         title: "null, randread, iodepth 1",
-        kind: Kind::Instructions { words: "--rw=randread", target: at_most(110.0, 105.0), recorded_fio: 2155.0 },
+        kind: Kind::Instructions { words: "--rw=randread", target: at_most(108.0, 105.0), recorded_fio: 2155.0 },
     },
     Case {
         name: "instructions-qd64",
         title: "null, randread, iodepth 64",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64",
-            target: at_most(228.0, 216.0),
+            target: at_most(208.0, 200.0),
             recorded_fio: 3305.0,
         },
     },
@@ -36,7 +36,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randrw 75/25, iodepth 64",
         kind: Kind::Instructions {
             words: "--rw=randrw --rwmixread=75 --iodepth=64",
-            target: at_most(302.0, 270.0),
+            target: at_most(282.0, 270.0),
             recorded_fio: 3409.0,
         },
     },
@@ -45,7 +45,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, gtod_reduce, norandommap",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --gtod_reduce=1 --norandommap",
-            target: at_most(142.0, 105.0),
+            target: at_most(112.0, 105.0),
             recorded_fio: 2278.0,
         },
     },
@@ -64,7 +64,7 @@ pub(super) const CASES: &[Case] = &[
         title: "null, randread, iodepth 64, a rate beyond reach",
         kind: Kind::Instructions {
             words: "--rw=randread --iodepth=64 --rate_iops=100000000",
-            target: at_most(320.0, 300.0),
+            target: at_most(300.0, 285.0),
             recorded_fio: 3552.0,
         },
     },
