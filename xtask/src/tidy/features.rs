@@ -19,6 +19,10 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
     for chosen in ["--workspace", "--package=fsdyno"] {
         findings.extend(differing(&format!("cargo build {chosen}"), &built(&[chosen, "--edges=normal,build"])?, &all));
     }
+    // The build with MPI has more packages, and those of the other builds with the same features.
+    let is_member = |line: &String| workspace.members().any(|member| member.name == name(line));
+    let without_mpi = all.iter().filter(|line| !is_member(line)).cloned().collect();
+    findings.extend(differing("without MPI", &without_mpi, &built(&["--workspace", "--features=fsdyno/mpi"])?));
     for member in workspace.members().filter(|member| member.short_name != NAMES_FEATURES) {
         findings.extend(differing(&member.name, &built(&["--package", &member.name])?, &all));
     }
