@@ -30,6 +30,18 @@ fn found(rows: &[&Row], id: &str) -> bool {
     rows.iter().any(|row| row.findings.iter().any(|finding| finding.id == id))
 }
 
+/// The command lines of all processes. A process of ps(1) for each look would take more CPU time than all else here.
+fn command_lines() -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").expect("Linux lists processes").flatten();
+    let words = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    words.map(|words| testkit::text(&words).replace('\0', " ").trim_end().to_owned()).collect()
+}
+
+/// Whether a process has this text in its command line.
+fn any_has(text: &str) -> bool {
+    command_lines().iter().any(|line| line.contains(text))
+}
+
 /// The run in memory is there where the machine has some.
 fn reference(study: &Study) -> Option<usize> {
     let found = study.targets.iter().position(|target| target.reference);
@@ -147,7 +159,7 @@ fn a_command_hears_signals_and_its_group_is_its_own() {
     assert_eq!(ended("sleep 98764.2 & kill 0"), (None, Some(15)), "as it would from any shell");
     let killer = time(&place, "one --rounds=1 --memory=none", "setsid sleep 98764.3 & kill -9 $PPID; sleep 98764.4");
     assert!(killer.status == Some(2) && killer.stderr.contains("was killed"), "{}", killer.stderr);
-    testkit::wait_until("the end of all", || !shell("ps ax -o args").contains("98764."));
+    testkit::wait_until("the end of all", || !any_has("98764."));
     nothing_is_left(&place);
 }
 
@@ -160,7 +172,7 @@ fn a_timeout_ends_the_tree_whatever_sessions_it_made() {
     let study = ran.study();
     let error = study.rows[0].phase.as_ref().unwrap().error.as_ref().unwrap();
     assert!(error.text.contains("did not end within 0.5 s"), "{error:?}");
-    assert!(!shell("ps ax -o args").contains("98765."), "all of them have ended");
+    assert!(!any_has("98765."), "all of them have ended");
     nothing_is_left(&place);
 }
 
@@ -199,8 +211,11 @@ fn an_interrupt_at_any_moment_ends_the_tree_and_leaves_nothing() {
                 vec!["time".to_owned(), "one".to_owned(), "--no-store".to_owned(), "--memory=none".to_owned()];
             words.extend(options.iter().map(|word| word.replace('%', line).replace("$SEEN", &place.word("seen"))));
             let mut running = place.start(&words[..]);
-            let runs = |args: &str| shell("ps ax -o args").lines().any(|line| line.trim() == args);
-            running.wait_until(moment, |_| runs("sleep 98766.1") && runs("sleep 98766.2"));
+            let begun = ["sleep 98766.1", "sleep 98766.2"].map(str::to_owned);
+            running.wait_until(moment, |_| {
+                let lines = command_lines();
+                begun.iter().all(|line| lines.contains(line))
+            });
             running.signal(signal);
             let ran = running.finish();
             assert!(
@@ -209,7 +224,7 @@ fn an_interrupt_at_any_moment_ends_the_tree_and_leaves_nothing() {
                 ran.status,
                 ran.stderr
             );
-            assert!(!shell("ps ax -o args").contains("98766."), "{moment}, {signal}");
+            assert!(!any_has("98766."), "{moment}, {signal}");
             nothing_is_left(&place);
         }
     }
@@ -220,10 +235,10 @@ fn a_killed_question_ends_its_command() {
     let place = place();
     let line = "setsid sleep 98767.1 & sleep 98767.2";
     let mut running = place.start(&["time", "one", "--no-store", "--memory=none", "--shell", "--", line][..]);
-    running.wait_until("the command", |_| shell("ps ax -o args").contains("sleep 98767.2"));
+    running.wait_until("the command", |_| any_has("sleep 98767.2"));
     running.signal("KILL");
     running.finish();
-    testkit::wait_until("the end of all", || !shell("ps ax -o args").contains("98767."));
+    testkit::wait_until("the end of all", || !any_has("98767."));
     place.run("clean one").good();
     nothing_is_left(&place);
 }

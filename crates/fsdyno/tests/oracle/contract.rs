@@ -11,13 +11,13 @@ const A: &str =
 fn case_c(pattern: &str) -> crate::case::Case {
     line("-filename=perf.txt").words(&format!(
         "-rw={pattern} -direct=1 -iodepth 32 -thread -ioengine=libaio -bs=4k -size=1M -numjobs=8 -group_reporting \
-         -runtime=1 -time_base -name=/root/fio_result_{pattern}.txt"
+         -runtime=200ms -time_base -name=/root/fio_result_{pattern}.txt"
     ))
 }
 
 /// Case D: the three lines of a vendor's page differ in pattern, block size, depth and clones.
 fn case_d(pattern: &str) -> crate::case::Case {
-    line("--name=nv --size=4m --fallocate=none --direct=1 --runtime=500ms --time_based --ramp_time=200ms --directory=. --ioengine=libaio")
+    line("--name=nv --size=4m --fallocate=none --direct=1 --runtime=200ms --time_based --ramp_time=100ms --directory=. --ioengine=libaio")
         .words(pattern)
 }
 
@@ -36,5 +36,5 @@ cases! {
     d_iops: case_d("--rw=randread --bs=4k --iodepth=32").left(Depth::Sizes);
     d_throughput: case_d("--rw=read --bs=64k --iodepth=32 --numjobs=16 --size=256k").report().left(Depth::Sizes);
     etcd_guide: line("--rw=write --ioengine=sync --fdatasync=1 --directory=. --size=92k --bs=2300 --name=mytest").report().left(Depth::Sizes);
-    kubernetes_guide: line("--randrepeat=0 --verify=0 --ioengine=libaio --direct=1 --gtod_reduce=1 --name=read_iops --filename=fiotest --bs=4K --iodepth=64 --size=1M --readwrite=randread --time_based --ramp_time=1s --runtime=1s").report();
+    kubernetes_guide: line("--randrepeat=0 --verify=0 --ioengine=libaio --direct=1 --gtod_reduce=1 --name=read_iops --filename=fiotest --bs=4K --iodepth=64 --size=1M --readwrite=randread --time_based --ramp_time=200ms --runtime=200ms").report();
 }

@@ -1,6 +1,7 @@
 //! Tests that written blocks are verified, and that each tool verifies what the other wrote.
 
 use crate::case::{Case, cases, line};
+use crate::document;
 use crate::left_behind::Depth;
 use crate::tools::{self, FIO, OURS, Tool};
 
@@ -95,26 +96,46 @@ fn of_a_file(words: &str, pattern: &str) -> Case {
 const DAMAGED_WITH_A_PLACE: &str = "mkdir dumps; \"$@\" --rw=write --do_verify=0 --output=written >/dev/null || exit 99
 printf X-damage | dd of=data bs=1 seek=9000 conv=notrunc status=none; exec \"$@\" --rw=read";
 
-/// One tool writes and the other verifies; then the data is damaged and verified again.
+/// A run of these jobs, each with a file of its own, which holds what is given, and with these words. One run, because
+/// the start of a tool takes longer than what it does here.
+fn jobs_of(jobs: &[&str], words: &str, contents: &[Vec<u8>]) -> Case {
+    let job = |(number, job)| {
+        format!("--name=j{number} --filename=data{number} --size=64k --verify_state_save=0 {job} {words} ")
+    };
+    let mut case = line(&jobs.iter().enumerate().map(job).collect::<String>());
+    let names = (0..).map(|number| &*format!("data{number}").leak());
+    case.files.extend(names.zip(contents.iter().cloned()));
+    case
+}
+
+/// One tool writes and the other verifies; then the data of each job is damaged and verified again.
 #[track_caller]
-fn each_reads_the_other(words: &str) {
+fn each_reads_the_other(jobs: &[&str]) {
     let Some(fio) = FIO.as_ref() else {
         testkit::skip("fio is not installed");
         return;
     };
     let pairs: [(&Tool, &Tool); 2] = [(fio, &OURS), (&OURS, fio)];
     for (writer, reader) in pairs {
-        let written = tools::run(writer, &job(words).words("--rw=randwrite --do_verify=0"), &[]);
+        let written = tools::run(writer, &jobs_of(jobs, "--rw=randwrite --do_verify=0", &[]), &[]);
         assert_eq!(written.status, Some(0), "{}: {}", writer.name, written.stderr);
-        let data = std::fs::read(written.directory.path().join("data")).expect("it was written");
-        let read = |content: Vec<u8>| tools::run(reader, &job(words).words("--rw=read").file("data", content), &[]);
-        let whole = read(data.clone());
-        assert_eq!(whole.status, Some(0), "{words}: {} of what {} wrote: {}", reader.name, writer.name, whole.stderr);
-        let mut damaged = data;
-        damaged[9000] ^= 1;
-        let ran = read(damaged);
-        let sees = if words.contains("meta") { Some(0) } else { Some(1) };
-        assert_eq!(ran.status, sees, "{words}: {} of damage in what {} wrote", reader.name, writer.name);
+        let file = |number| written.directory.path().join(format!("data{number}"));
+        let mut contents: Vec<Vec<u8>> =
+            (0..jobs.len()).map(|number| std::fs::read(file(number)).expect("it was written")).collect();
+        let errors = |contents: &[Vec<u8>]| {
+            let ran = tools::run(reader, &jobs_of(jobs, "--rw=read", contents), &["--output-format=json".to_owned()]);
+            let document = document::parse_only_document(document::skip_to_document(&ran.stdout).unwrap_or_default());
+            let document = document.unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout, ran.stderr));
+            let is_error = |job: &document::Node| job.at("error") != Some(&document::Node::Integer(0));
+            let failed: Vec<bool> = document.jobs().iter().map(is_error).collect();
+            assert_eq!(ran.status, Some(failed.iter().filter(|failed| **failed).count() as i32), "{}", ran.stderr);
+            jobs.iter().copied().zip(failed).collect::<Vec<_>>()
+        };
+        let none = jobs.iter().map(|job| (*job, false)).collect::<Vec<_>>();
+        assert_eq!(errors(&contents), none, "{} of what {} wrote", reader.name, writer.name);
+        contents.iter_mut().for_each(|content| content[9000] ^= 1);
+        let seen = jobs.iter().map(|job| (*job, !job.contains("meta"))).collect::<Vec<_>>();
+        assert_eq!(errors(&contents), seen, "{} of damage in what {} wrote", reader.name, writer.name);
     }
 }
 
@@ -122,21 +143,22 @@ fn each_reads_the_other(words: &str) {
 fn checksums_are_exchanged() {
     let kinds =
         "crc7 crc16 crc32 crc32c crc32c-intel crc64 md5 sha1 sha256 sha3-224 sha3-256 sha3-384 sha3-512 xxhash meta";
-    for kind in kinds.split(' ') {
-        each_reads_the_other(&format!("--verify={kind}"));
-    }
+    let jobs: Vec<String> = kinds.split(' ').map(|kind| format!("--verify={kind}")).collect();
+    each_reads_the_other(&jobs.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 #[test]
 fn patterns_and_places_are_exchanged() {
-    each_reads_the_other("--verify=pattern --verify_pattern=0xdeadbeef");
-    each_reads_the_other("--verify=crc32c --verify_pattern=\"abc\"");
-    each_reads_the_other("--verify=pattern --verify_pattern=%o0xab");
-    each_reads_the_other("--verify_pattern=0xdeadbeef");
-    each_reads_the_other("--verify=crc32c --verify_pattern=\"abc\"%o");
-    each_reads_the_other("--verify=crc32c --verify_offset=100");
-    // Without verify_fatal fio reports what it found and ends with status 0.
-    each_reads_the_other("--verify=crc32c --bs=8k --verify_interval=1k --verify_fatal=1");
+    each_reads_the_other(&[
+        "--verify=pattern --verify_pattern=0xdeadbeef",
+        "--verify=crc32c --verify_pattern=\"abc\"",
+        "--verify=pattern --verify_pattern=%o0xab",
+        "--verify_pattern=0xdeadbeef",
+        "--verify=crc32c --verify_pattern=\"abc\"%o",
+        "--verify=crc32c --verify_offset=100",
+        // Without verify_fatal fio reports what it found and ends with status 0.
+        "--verify=crc32c --bs=8k --verify_interval=1k --verify_fatal=1",
+    ]);
 }
 
 /// One tool writes until a script stops it, and the other verifies what was written according to the state.
