@@ -2,7 +2,8 @@
 
 use testkit::TestDirectory;
 
-const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --time_based --runtime=600";
+/// It sleeps between its requests.
+const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --thinktime=1ms --time_based --runtime=600";
 
 #[test]
 fn it_overwrites_itself() {
@@ -35,7 +36,9 @@ fn it_can_begin_new_lines() {
 #[test]
 fn it_stays_away_when_told_or_when_nobody_looks() {
     for words in ["--eta=never", "--eta=auto", ""] {
-        let words = format!("--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=700ms {words}");
+        let words = format!(
+            "--name=a --ioengine=null --size=1m --rw=read --thinktime=1ms --time_based --runtime=700ms {words}"
+        );
         let ran = TestDirectory::new().run(&format!("{words} --eta-interval=250ms"));
         assert_eq!(ran.status, Some(0), "{}", ran.stderr);
         assert!(!ran.stdout.contains("Jobs: ") && !ran.stdout.contains('\r'), "{}", ran.stdout);
@@ -45,7 +48,7 @@ fn it_stays_away_when_told_or_when_nobody_looks() {
 #[test]
 fn it_does_not_get_into_a_document() {
     let ran = TestDirectory::new().run(
-        "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=700ms --eta=always --eta-interval=250ms \
+        "--name=a --ioengine=null --size=1m --rw=read --thinktime=1ms --time_based --runtime=700ms --eta=always --eta-interval=250ms \
          --eta-newline=1 --output-format=json",
     );
     ran.document();

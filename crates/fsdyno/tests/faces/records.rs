@@ -62,7 +62,7 @@ fn a_real_file_with_its_disk_comes_again() {
 fn an_interrupted_run_has_a_record() {
     let place = TestDirectory::new();
     let mut running = place.start(
-        "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=600 --record=run.json \
+        "--name=a --ioengine=null --size=1m --rw=read --thinktime=1ms --time_based --runtime=600 --record=run.json \
          --eta=always --eta-interval=250ms",
     );
     // Then I/O was done, and the job has a block in the report.

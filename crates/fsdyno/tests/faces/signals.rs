@@ -5,12 +5,13 @@ use std::process::Stdio;
 use crate::program::results;
 use testkit::{Running, TestDirectory, program, skip, wait_until};
 
-/// A run of ten minutes.
+/// A run of ten minutes, which computes all the time.
 const ENDLESS: &str = "--name=a --ioengine=null --size=1m --rw=randread --time_based --runtime=600";
 
-/// The same, with a progress line that shows when I/O was done: a job without any has no block in the report.
+/// The same, mostly asleep, with a progress line that shows when I/O was done: a job without any has no block in the
+/// report.
 const ENDLESS_WATCHED: &str = "--eta=always --eta-interval=250ms --name=a --ioengine=null --size=1m --rw=randread \
-                               --time_based --runtime=600";
+                               --thinktime=1ms --time_based --runtime=600";
 
 /// The beginning of that line.
 const IO_WAS_DONE: &str = "Jobs: 1 (f=1)";
@@ -151,7 +152,7 @@ fn whoever_was_started_by_nohup_goes_on() {
 fn without_a_reader_a_run_that_keeps_a_record_goes_on_to_its_end() {
     let place = TestDirectory::new();
     // A closed terminal also answers with an error for each line.
-    let words = "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=1 --eta=always --record=kept";
+    let words = "--name=a --ioengine=null --size=1m --rw=read --thinktime=1ms --time_based --runtime=1 --eta=always --record=kept";
     let mut running =
         Running::start_with_stdout(&mut place.command(words), std::fs::File::create("/dev/full").unwrap());
     running.wait_until("the end", |running| running.stderr().contains("cannot write the report"));
@@ -186,7 +187,7 @@ fn a_question_under_a_limit_of_file_sizes_removes_what_it_made() {
 
 #[test]
 fn processor_time_that_is_nearly_used_up_ends_the_run_with_its_report() {
-    let ran = behind(&TestDirectory::new(), "ulimit -t 3; exec", ENDLESS).finish();
+    let ran = behind(&TestDirectory::new(), "ulimit -t 2; exec", ENDLESS).finish();
     assert_eq!(ran.status, Some(128), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("\nfio: terminating on signal 24\n"), "{}", ran.stdout);
     assert!(results(&ran.stdout).contains("   READ: bw="), "{}", ran.stdout);
@@ -221,7 +222,7 @@ fn until_its_terminal_is_closed(place: &TestDirectory, before: &str, words: &str
 
 #[test]
 fn the_record_outlives_the_terminal() {
-    let words = "--name=a --size=64k --rw=write --time_based --runtime=600";
+    let words = "--name=a --size=64k --rw=write --thinktime=1ms --time_based --runtime=600";
     if let Some(record) = until_its_terminal_is_closed(&TestDirectory::new(), "exec", words) {
         assert_eq!((&record["signal"], &record["complete"]), (&1.into(), &true.into()));
     }
@@ -229,7 +230,7 @@ fn the_record_outlives_the_terminal() {
 
 #[test]
 fn a_run_that_does_not_hear_of_its_terminal_goes_on_without_it() {
-    let words = "--name=a --size=64k --rw=write --time_based --runtime=2 --record-interval=0";
+    let words = "--name=a --size=64k --rw=write --thinktime=1ms --time_based --runtime=2 --record-interval=0";
     if let Some(record) = until_its_terminal_is_closed(&TestDirectory::new(), "trap '' HUP; exec", words) {
         assert_eq!((&record["signal"], &record["complete"]), (&serde_json::Value::Null, &true.into()));
         assert!(

@@ -21,7 +21,7 @@ fn a_folder_of_webdav_is_measured_and_left_as_it_was() {
     let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
     server.keep("/pre/theirs", b"precious");
     let url = format!("http://{}/pre", server.host());
-    let ran = ask(&place, &format!("measure {url} --quick --connections 2 --json --no-store")).good();
+    let ran = ask(&place, &format!("measure {url} --quick --connections 2 --budget 1664 --json --no-store")).good();
     let study = ran.study();
     let names: Vec<&str> = study.rows.iter().map(|row| row.pattern.as_str()).collect();
     assert!(

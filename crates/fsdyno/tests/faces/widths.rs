@@ -45,7 +45,7 @@ fn what_a_launcher_collects_is_a_file() {
     let collected = shown_with(&place, &words, 80, &[("OMPI_COMM_WORLD_SIZE", "1")]).expect("a terminal");
     assert!(!collected.contains('\x1b') && !collected.contains("--wide"), "{collected}");
     assert_eq!(collected.replace('\r', ""), place.run(&words).good().stdout);
-    let fio = "--name=a --ioengine=null --size=1m --rw=read --time_based --runtime=700ms --eta-interval=250ms";
+    let fio = "--name=a --ioengine=null --size=1m --rw=read --thinktime=1ms --time_based --runtime=700ms --eta-interval=250ms";
     let progress = |variables| shown_with(&place, fio, 80, variables).expect("a terminal").contains("Jobs: 1");
     assert!(progress(&[]) && !progress(&[("OMPI_COMM_WORLD_SIZE", "1")]), "no line renews itself in a file");
 }
