@@ -101,7 +101,8 @@ const TIERS: &[Tier] = &[
     Tier { choice: &["devices::"], ..nightly("devices", &["lab"]) },
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),
-    judges_timing("questions", &["check", "compare", "guided", "readme", "smallfiles", "sweep", "time"]).waits("4"),
+    Tier { choice: &["--skip=all_recipes_run", "--skip=literal_runs_the"], ..judges_timing("questions", QUESTIONS) }
+        .waits("4"),
     Tier {
         choice: &["drawn_"],
         variables: &[("FSDYNO_DIFFERENTIAL_CASES", "300"), ("FSDYNO_DIFFERENTIAL_SIZES", "120")],
@@ -123,6 +124,7 @@ const TIERS: &[Tier] = &[
         variables: &[("FSDYNO_KILLS", "50")],
         ..nightly("kills", &["attacker"])
     },
+    Tier { choice: &["all_recipes_run", "literal_runs_the"], ..nightly("loops", QUESTIONS) },
     nightly("judgements", &["judgements"]),
     nightly("memory", &["memcheck"]),
     Tier { choice: &["case_c::", "time_proof::"], variables: &[("FSDYNO_LAB_LONG", "1")], ..nightly("long", &["lab"]) },
@@ -137,6 +139,9 @@ const WITHOUT_CELLS: &str = "--skip=neighbour_matrix::cells_of";
 /// The tests of the tier `long`.
 const LONG: &str = "--skip=case_c::";
 const PROOF: &str = "--skip=time_proof::";
+
+/// Questions to directories, by the binary.
+const QUESTIONS: &[&str] = &["check", "compare", "guided", "readme", "smallfiles", "sweep", "time"];
 
 /// All targets without `test = false`.
 const UNITS: &str = "units";

@@ -213,6 +213,8 @@ fn an_interrupt_at_any_moment_ends_the_tree_and_leaves_nothing() {
             let mut running = place.start(&words[..]);
             let begun = ["sleep 98766.1", "sleep 98766.2"].map(str::to_owned);
             running.wait_until(moment, |_| {
+                // All processes are looked at.
+                testkit::pause(20);
                 let lines = command_lines();
                 begun.iter().all(|line| lines.contains(line))
             });

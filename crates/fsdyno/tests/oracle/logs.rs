@@ -256,8 +256,22 @@ fn tool_of_fio(name: &str, directory: &Path) -> Option<PathBuf> {
     Some(program)
 }
 
-/// Runs one of fio's tools on fio's log and on ours; returns for each the listed times, with the fields of each line.
-fn tool_reads_both(name: &str, words: &[&str], coarsenesses: &[u32]) {
+/// Runs a program of Python on each of the logs. What it imports is loaded once, which takes longer than to read them.
+const READ_EACH: &str = "import os, runpy, sys
+program, module, words = sys.argv[1:4]
+__import__(module)
+for log in sys.argv[4:]:
+    if os.fork() == 0:
+        sys.argv = [program, *words.split(' '), log]
+        runpy.run_path(program, run_name='__main__')
+        sys.exit()
+    if os.wait()[1] != 0:
+        sys.exit(log)
+    print('END', flush=True)";
+
+/// Runs one of fio's tools on fio's log and on ours, and compares the listed times and the fields of each line. `module`:
+/// what the tool needs most.
+fn tool_reads_both(name: &str, module: &str, words: &str, coarsenesses: &[u32]) {
     let Some(fio) = FIO.as_ref() else {
         testkit::skip("fio is not installed");
         return;
@@ -266,13 +280,26 @@ fn tool_reads_both(name: &str, words: &[&str], coarsenesses: &[u32]) {
     let (Some(python), Some(program)) = (testkit::python("python3"), tool_of_fio(name, directory.path())) else {
         return;
     };
-    for coarseness in coarsenesses {
-        let [theirs, ours] = [fio, &OURS].map(|tool| {
-            let ran = tools::run(tool, &histograms(*coarseness), &[]);
-            let log = ran.directory.path().join(HISTOGRAMS);
-            let read = Command::new(&python).arg(&program).args(words).arg(&log).output().expect("python runs");
-            assert!(read.status.success(), "{name} of {}: {}", tool.name, text(&read.stderr));
-            let listed = text(&read.stdout);
+    let runs: Vec<_> = coarsenesses
+        .iter()
+        .flat_map(|coarseness| [fio, &OURS].map(|tool| tools::run(tool, &histograms(*coarseness), &[])))
+        .collect();
+    let logs = runs.iter().map(|ran| ran.directory.path().join(HISTOGRAMS));
+    let mut command = Command::new(&python);
+    let read = command.args(["-c", READ_EACH]).arg(&program).args([module, words]).args(logs).output();
+    let read = read.expect("python runs");
+    let said = text(&read.stderr);
+    if said.contains(&format!("No module named '{module}'")) {
+        testkit::skip(&format!("there is no {module}; .ci/run installs it"));
+        return;
+    }
+    assert!(read.status.success(), "{name}: {said}");
+    let listed = text(&read.stdout);
+    let listed: Vec<&str> = listed.split_terminator("END\n").collect();
+    assert_eq!(listed.len(), runs.len(), "{listed:?}");
+    for (runs, listed) in runs.chunks(2).zip(listed.chunks(2)) {
+        let [theirs, ours] = [0, 1].map(|tool| {
+            let (ran, listed) = (&runs[tool], listed[tool]);
             let rows = listed.lines().map(|line| line.split(',').map(str::trim).collect::<Vec<_>>());
             let rows = rows.filter(|fields| fields[0].parse().is_ok_and(|at_ms: u64| at_ms > 0));
             let rows: Vec<(u64, usize)> =
@@ -295,16 +322,10 @@ fn tool_reads_both(name: &str, words: &[&str], coarsenesses: &[u32]) {
 
 #[test]
 fn fio_s_percentiles_of_histogram_logs_can_be_had() {
-    tool_reads_both("fio-histo-log-pctiles.py", &["--log-hist-msec", "1000", "--time-quantum", "1"], &[0]);
+    tool_reads_both("fio-histo-log-pctiles.py", "math", "--log-hist-msec 1000 --time-quantum 1", &[0]);
 }
 
 #[test]
 fn fio_s_parser_of_histogram_logs_reads_them() {
-    let Some(python) = testkit::python("python3") else { return };
-    let pandas = Command::new(python).args(["-c", "import pandas"]).output();
-    if !pandas.is_ok_and(|ran| ran.status.success()) {
-        testkit::skip("there is no pandas; .ci/run installs it");
-        return;
-    }
-    tool_reads_both("fiologparser_hist.py", &["--noweight", "--interval", "1000"], &[0, 3]);
+    tool_reads_both("fiologparser_hist.py", "pandas", "--noweight --interval 1000", &[0, 3]);
 }
