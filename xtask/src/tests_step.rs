@@ -119,11 +119,7 @@ const TIERS: &[Tier] = &[
         choice: &["real_runs_take", "what_a_busy", "pictures_of_other", "nothing_on_other"],
         ..nightly("pages", &["browser"])
     },
-    Tier {
-        choice: &["killed_at_any_request"],
-        variables: &[("FSDYNO_KILLS", "50")],
-        ..nightly("kills", &["attacker"])
-    },
+    Tier { choice: &["killed_at_any_"], variables: &[("FSDYNO_KILLS", "50")], ..nightly("kills", &["attacker"]) },
     Tier { choice: &["all_recipes_run", "literal_runs_the"], ..nightly("loops", QUESTIONS) },
     nightly("judgements", &["judgements"]),
     nightly("memory", &["memcheck"]),

@@ -1,11 +1,14 @@
-//! Tests SIGKILL at any time of any question, and `clean` afterwards.
+//! Tests SIGKILL at any time of any question, and `clean` afterwards. `FSDYNO_KILLS` is the number of kills.
 
 use std::fs;
 
 use crate::scene::{Scene, work_directory};
 use testkit::{pause, wait_until};
 
-const MOMENTS: u32 = 50;
+/// The number of kills; `usual`: where the variable does not say it, one of each kind. The moments are drawn anew in each run.
+pub(crate) fn kills(usual: usize) -> usize {
+    std::env::var("FSDYNO_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(usual)
+}
 
 /// The latest time of a kill after the start, ms.
 const LATEST_MS: u64 = 1200;
@@ -29,11 +32,11 @@ fn killed_at_any_moment_nothing_stays_and_nothing_is_lost() {
         scene.write(file, "precious");
     }
     let mut moments = Moments::begin();
-    for moment in 0..MOMENTS {
-        let words = QUESTIONS[moment as usize % QUESTIONS.len()];
+    for moment in 0..kills(2 * QUESTIONS.len()) {
+        let words = QUESTIONS[moment % QUESTIONS.len()];
         let after_ms = moments.next() % LATEST_MS;
         // The process that was called, or the one that does the work.
-        let worker = moments.next().is_multiple_of(2);
+        let worker = (moment / QUESTIONS.len()).is_multiple_of(2);
         killed(&scene, words, after_ms, worker);
         let what = format!("{words}, killed after {after_ms} ms (seed {:#x})", moments.seed);
         for place in ["data", "data/other"] {

@@ -3,16 +3,15 @@
 
 use std::process::Command;
 
-use crate::kills::Moments;
+use crate::kills::{Moments, kills};
 use testkit::{ObjectServer, Running, ServerBehaviour, TestDirectory, wait_until};
 
 /// Kinds of moments: each kill has a kind, and fewer kills are spread over all kinds.
 const KINDS: usize = 50;
 
-/// How many times the question is killed. The moments are drawn anew in each run; each night has one of each kind.
-fn kills() -> usize {
-    std::env::var("FSDYNO_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(12)
-}
+/// How many times the question is killed on each push: at one of the first requests, of the last DELETE, of the POST, of
+/// the other DELETE, and at two of all requests.
+const FEW: usize = 6;
 
 /// Moments side by side, each with a server and a place of its own: a run mostly waits.
 const LANES: usize = 2;
@@ -56,10 +55,13 @@ fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
     Running::start(&mut command(&place, &server, QUESTION)).finish().good();
     let (all, deletes) = (server.requests(), count("DELETE "));
     assert!(all > 1000 && deletes > 100, "{all} requests, {deletes} of them DELETE");
+    let count_of_kills = kills(FEW);
     let mut moments = Moments::begin();
     let posts = count("POST ");
     let drawn = |kill: usize| {
-        let (kind, drawn) = (kill * KINDS / kills(), moments.next() as usize);
+        // Of the kinds that a kill stands for, one is drawn.
+        let drawn_kind = moments.next() as usize % (KINDS / count_of_kills).max(1);
+        let (kind, drawn) = (kill * KINDS / count_of_kills + drawn_kind, moments.next() as usize);
         let (method, number) = match kind {
             0..8 => ("", kind + 1),
             8..16 => ("DELETE ", deletes - (kind - 8)),
@@ -75,7 +77,7 @@ fn killed_at_any_request_nothing_of_ours_stays_and_nothing_is_lost() {
             Kill { method: "DELETE ", number: 1 + drawn % 7, done: kill.is_multiple_of(2), what: String::new() };
         (of_question, kill.is_multiple_of(3).then_some(of_clean))
     };
-    let kills: Vec<(Kill, Option<Kill>)> = (0..kills()).map(drawn).collect();
+    let kills: Vec<(Kill, Option<Kill>)> = (0..count_of_kills).map(drawn).collect();
     std::thread::scope(|scope| {
         for lane in 0..LANES {
             let kills = kills.iter().skip(lane).step_by(LANES);
