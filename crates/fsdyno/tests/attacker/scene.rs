@@ -42,9 +42,11 @@ impl Scene {
         assert_eq!(names(place), ["a.txt", "sub"]);
     }
 
-    /// Starts `measure`, and waits until its directory exists and its first test runs.
+    /// Starts `measure` with a test that reads and one that writes, and waits until its directory exists and its first test
+    /// runs.
     pub(crate) fn measuring(&self) -> (Running, PathBuf) {
-        let mut running = self.start("measure data --quick --size=16m --no-store");
+        let mut running =
+            self.start("measure data --quick --only=read-latency,seq-write --runtime=2 --size=16m --no-store");
         let mut found = None;
         running.wait_until("the measured file", |_| {
             found = work_directory(&self.data()).filter(|work| work.join("measure.dat").exists());

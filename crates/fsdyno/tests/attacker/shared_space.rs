@@ -29,7 +29,7 @@ fn two_places_on_one_filesystem() {
         assert!(names(&place.join("a")).is_empty() && names(&place.join("b")).is_empty());
         let several = "compare a=a b=b --size=40m --numjobs=3 --rounds=1 --no-store";
         assert_eq!(start(&place, several).finish().status, Some(2), "each job has a file of its own");
-        let fits = "compare a=a b=b --size=32m --rounds=1 --runtime=1 --no-store";
+        let fits = "compare a=a b=b --only=read,write --size=32m --rounds=1 --runtime=1 --no-store";
         start(&place, fits).finish().good();
     });
 }
@@ -38,7 +38,7 @@ fn two_places_on_one_filesystem() {
 fn two_runs_on_one_filesystem() {
     stack::inside("shared_space::two_runs_on_one_filesystem", "ext4 --size-mb 256", || {
         let place = stack::place("LAB_TARGET");
-        let words = "measure . --quick --size=128m --no-store";
+        let words = "measure . --quick --only=read-latency,seq-write --size=128m --no-store";
         let mut first = start(&place, words);
         wait_until("the first run's directory", || work_directory(&place).is_some());
         let second = start(&place, words).finish();
