@@ -30,7 +30,7 @@ fn refused(place: &TestDirectory, words: &str, says: &str) {
 /// The sheet's rates have the same units as the terminal's.
 #[test]
 fn the_sheet_has_the_units_that_were_asked_for() {
-    let place = with(&fixture::comparison());
+    let place = with(&fixture::short_comparison());
     let unit = |words: &str| {
         good(&place, &format!("report study.json -o a.html {words}"));
         let page = place.read("a.html");
@@ -44,7 +44,7 @@ fn the_sheet_has_the_units_that_were_asked_for() {
 
 #[test]
 fn the_ending_of_the_file_tells_the_form() {
-    let place = with(&fixture::comparison());
+    let place = with(&fixture::short_comparison());
     for (name, begins) in [
         ("a.html", "<!DOCTYPE html>"),
         ("b.md", "local wins in read"),
@@ -66,7 +66,7 @@ fn the_ending_of_the_file_tells_the_form() {
 
 #[test]
 fn forms_go_to_stdout_too() {
-    let place = with(&fixture::comparison());
+    let place = with(&fixture::short_comparison());
     assert!(good(&place, "report study.json --as html").stdout.starts_with("<!DOCTYPE html>"));
     assert!(good(&place, "report study.json -o - --as csv").stdout.starts_with("study,"));
     assert!(good(&place, "report study.json").stdout.contains("| | local | nfs | s3 |"), "Markdown is for studies");
@@ -94,7 +94,7 @@ fn runs_of_fio_command_lines_have_sheets() {
 
 #[test]
 fn refusals() {
-    let place = with(&fixture::comparison());
+    let place = with(&fixture::short_comparison());
     std::fs::create_dir(place.path("folder")).expect("a directory");
     place.write("small.json", odd::small_files().to_json());
     place.write("text", "this is text");
@@ -116,11 +116,11 @@ fn refusals() {
 
 #[test]
 fn fio_plot_draws_the_exported_rows() {
-    let place = with(&fixture::comparison());
+    let place = with(&fixture::short_comparison());
     good(&place, "report study.json --as json -o rows/");
     let rows: Vec<_> =
         place.path("rows").read_dir().expect("rows").map(|row| row.expect("a row").file_name()).collect();
-    assert_eq!(rows.len(), 120);
+    assert_eq!(rows.len(), 48);
     let Some(fio_plot) = testkit::python("fio-plot") else { return };
     std::fs::create_dir(place.path("one")).expect("a directory");
     let name = rows.iter().find(|row| row.to_string_lossy().ends_with("-local-read-r1.json")).expect("the row");
@@ -147,9 +147,14 @@ fn prometheus_reads_the_metrics() {
                  text = sys.stdin.read()\n\
                  for read in (strict, parser):\n    families = list(read.text_string_to_metric_families(text))\n\
                  print(len(families), sum(len(family.samples) for family in families))\n";
-    for study in
-        [fixture::comparison(), odd::small_files(), odd::check(), odd::hostile(), odd::failed_job(), odd::nothing()]
-    {
+    for study in [
+        fixture::short_comparison(),
+        odd::small_files(),
+        odd::check(),
+        odd::hostile(),
+        odd::failed_job(),
+        odd::nothing(),
+    ] {
         let place = with(&study);
         good(&place, "report study.json -o metrics.prom");
         let metrics = std::fs::File::open(place.path("metrics.prom")).expect("the metrics");

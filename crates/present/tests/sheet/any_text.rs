@@ -10,6 +10,7 @@ use fsdyno_results::{Question, RunRecord, Study, changes};
 use fsdyno_text::escape::is_hostile;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::{fixture, odd};
@@ -21,13 +22,9 @@ struct Sample {
 }
 
 static SAMPLES: LazyLock<Vec<Sample>> = LazyLock::new(|| {
-    let mut comparison = fixture::comparison();
+    let mut comparison = fixture::short_comparison();
+    // One row of each place.
     comparison.rows.truncate(3);
-    // Numbers of a few seconds are as good as those of all.
-    for run in comparison.rows.iter_mut().filter_map(|row| row.run.as_mut()) {
-        run.jobs.iter_mut().for_each(|job| job.latency_series.truncate(3));
-        run.nodes.iter_mut().filter_map(|node| node.ledger.as_mut()).for_each(|ledger| ledger.samples.truncate(3));
-    }
     let sweeps = [Question::Sweep, Question::Curve].map(odd::sweep);
     let studies = [comparison, odd::small_files(), odd::check(), odd::failed_job(), odd::timed()];
     studies.into_iter().chain(sweeps).map(Sample::of).collect()
@@ -46,7 +43,7 @@ impl Sample {
                 return *is_text;
             }
             let own = document.pointer_mut(pointer).map(|text| std::mem::replace(text, "any text".into()));
-            let is_text = serde_json::from_value::<Study>(document.clone()).is_ok();
+            let is_text = Study::deserialize(&document).is_ok();
             *document.pointer_mut(pointer).unwrap() = own.unwrap();
             known.insert(kind, is_text);
             is_text
@@ -133,8 +130,14 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(order, 0..4).prop_map(|pieces| pieces.concat())
 }
 
+/// Number of sets of texts. Each night `cargo xtask sentences` sets `FSDYNO_CASES` to 5,000, and has 50 sets.
+fn sets() -> u32 {
+    let cases = std::env::var("FSDYNO_CASES").ok().and_then(|cases| cases.parse::<u32>().ok());
+    cases.map_or(4, |cases| (cases / 100).max(1))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(sets()))]
 
     #[test]
     fn no_form_passes_on_an_order(texts in prop::collection::vec(text(), 1..8)) {

@@ -52,6 +52,19 @@ pub(crate) fn comparison() -> Study {
     COMPARISON.get_or_init(compared).clone()
 }
 
+/// Two patterns of it, with one worker and the first seconds of each run: to write and to read all of it takes longer than what
+/// most tests are about.
+pub(crate) fn short_comparison() -> Study {
+    let mut study = comparison();
+    study.rows.retain(|row| ["read", "randrw"].contains(&row.pattern.as_str()));
+    for run in study.rows.iter_mut().filter_map(|row| row.run.as_mut()) {
+        run.jobs.truncate(1);
+        run.jobs.iter_mut().for_each(|job| job.latency_series.truncate(3));
+        run.nodes.iter_mut().filter_map(|node| node.ledger.as_mut()).for_each(|ledger| ledger.samples.truncate(3));
+    }
+    study
+}
+
 fn compared() -> Study {
     let mut study = empty(Question::Compare);
     study.targets = vec![
