@@ -176,11 +176,11 @@ fn small_files_are_asked_for_by_a_host_that_has_not_seen_them() {
         return;
     }
     let Some(hosts) = Hosts::set_up(2, 23) else { return };
-    let Some(running) = hosts.start(Way::Hosts, "smallfiles . --files=100 --quiet --json --no-store") else { return };
+    let Some(running) = hosts.start(Way::Hosts, "smallfiles . --files=20 --quiet --json --no-store") else { return };
     let study: Study = running.finish().good().study();
     let row = study.rows.iter().find(|row| row.pattern == "stat-cold").expect("the phase");
     let phase = row.phase.as_ref().expect("it ran");
-    assert_eq!((phase.operations, phase.failures, phase.cache.as_deref()), (200, 0, Some("another node's")));
+    assert_eq!((phase.operations, phase.failures, phase.cache.as_deref()), (40, 0, Some("another node's")));
     let run = row.run.as_ref().expect("a record of each");
     let of_other = |job: &JobRecord| job.plan.files[0].contains("/rank-1/") == (run.nodes[job.node].name == "node1");
     assert!(run.jobs.iter().all(of_other), "{:?}", run.jobs.iter().map(|job| &job.plan.files).collect::<Vec<_>>());
@@ -284,7 +284,7 @@ fn as_task_of_srun(program: &Path, words: &str) -> String {
 fn tasks_of_srun_are_ranks_of_one_question() {
     let Some(program) = program() else { return };
     let place = TestDirectory::with(&["data"]);
-    let words = "scale data --nodes=1,2,4 --size=4m --runtime=1 --quiet --json --no-store";
+    let words = "scale data --nodes=1,4 --size=4m --runtime=1 --quiet --json --no-store";
     let mut tasks = launcher(&place.path(""), 4);
     let study: Study =
         Running::start(tasks.args(["sh", "-ec", &as_task_of_srun(program, words)])).finish().good().study();

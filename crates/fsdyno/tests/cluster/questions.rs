@@ -40,7 +40,7 @@ fn places(row: &Row) -> Vec<String> {
 #[test]
 fn small_files_of_all_ranks_add_up_phase_after_phase() {
     let place = TestDirectory::new();
-    let words = "smallfiles . --files-per-dir=50 --depth=1 --branch=4 --quiet --json --no-store";
+    let words = "smallfiles . --files-per-dir=10 --depth=1 --branch=4 --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     let study: Study = ran.good().study();
     let mut ended_ms = 0;
@@ -62,9 +62,9 @@ fn small_files_of_all_ranks_add_up_phase_after_phase() {
     }
     for pattern in ["write", "read", "stat-hot", "create", "rename", "mkdir", "unlink", "write-close"] {
         let phase = row(&study, pattern).phase.as_ref().expect("a phase");
-        assert_eq!((phase.operations, phase.failures, phase.threads), (600, 0, 3), "{pattern}");
+        assert_eq!((phase.operations, phase.failures, phase.threads), (120, 0, 3), "{pattern}");
     }
-    assert_eq!(row(&study, "write").phase.as_ref().and_then(|phase| phase.bytes), Some(3000));
+    assert_eq!(row(&study, "write").phase.as_ref().and_then(|phase| phase.bytes), Some(600));
     assert_eq!(row(&study, "readdir").phase.as_ref().map(|phase| phase.operations), Some(300));
     assert_eq!(places(row(&study, "create")), ["files", "rank-1/files", "rank-2/files"]);
     assert!(
@@ -78,28 +78,28 @@ fn small_files_of_all_ranks_add_up_phase_after_phase() {
 #[test]
 fn with_shift_small_files_are_read_by_another_rank() {
     let place = TestDirectory::new();
-    let words = "--shift smallfiles . --files=50 --quiet --json --no-store";
+    let words = "--shift smallfiles . --files=10 --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     let study: Study = ran.good().study();
     let of = |pattern: &str| {
         (places(row(&study, pattern)), row(&study, pattern).phase.as_ref().map(|phase| phase.operations))
     };
-    assert_eq!(of("write"), (vec!["files".into(), "rank-1/files".into(), "rank-2/files".into()], Some(150)));
-    assert_eq!(of("read"), (vec!["rank-1/files".into(), "rank-2/files".into(), "files".into()], Some(150)));
+    assert_eq!(of("write"), (vec!["files".into(), "rank-1/files".into(), "rank-2/files".into()], Some(30)));
+    assert_eq!(of("read"), (vec!["rank-1/files".into(), "rank-2/files".into(), "files".into()], Some(30)));
 }
 
 #[test]
 fn ranks_may_share_a_directory_of_small_files() {
     let place = TestDirectory::new();
-    let words = "--shift smallfiles . --files=50 --shared --quiet --json --no-store";
+    let words = "--shift smallfiles . --files=10 --shared --quiet --json --no-store";
     let Some(ran) = ran(&place.path(""), 3, words) else { return };
     let study: Study = ran.good().study();
     for pattern in ["write", "read", "create", "symlink", "readlink", "unlink"] {
         let phase = row(&study, pattern).phase.as_ref().expect("a phase");
-        assert_eq!((phase.operations, phase.failures), (150, 0), "{pattern}");
+        assert_eq!((phase.operations, phase.failures), (30, 0), "{pattern}");
         assert_eq!(places(row(&study, pattern)), ["shared"; 3], "{pattern}");
     }
-    assert_eq!(row(&study, "readdir").title, "readdir, 300 names");
+    assert_eq!(row(&study, "readdir").title, "readdir, 60 names");
     assert!(study.sentences[0].starts_with("3 nodes together, in one directory"), "{:?}", study.sentences);
     assert_eq!(left(&place), [""; 0]);
 }
@@ -211,7 +211,7 @@ fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
         command.args(["sh", "-c", &script]);
         Some(testkit::Running::start(&mut command).finish())
     };
-    let Some(ran) = asked("--files=50 --limit=1 --quiet --json --no-store") else { return };
+    let Some(ran) = asked("--files=10 --limit=1 --quiet --json --no-store") else { return };
     let document = ran.document();
     let summary = &document["summary"];
     let test = summary["tests"].as_array().unwrap().iter().find(|test| test["name"] == "write").unwrap();
@@ -220,7 +220,7 @@ fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
         let said = said.as_str().unwrap();
         assert!(said.contains("rank 1 on ") && said.contains("File too large"), "{said}");
     }
-    let Some(ran) = asked("--files=50 --limit=1 --quiet --no-store --wide") else { return };
+    let Some(ran) = asked("--files=10 --limit=1 --quiet --no-store --wide") else { return };
     let shown = ran.stdout;
     let write = shown.lines().find(|line| line.starts_with("write ")).unwrap_or_else(|| panic!("{shown}"));
     assert!(write.ends_with("invalid"), "{write}");

@@ -168,7 +168,7 @@ enum Moment {
 
 const MOMENTS: [(&str, Moment, &str); 3] = [
     ("first test", Moment::Data, "measure . --quick --size=16m"),
-    ("fifth test", Moment::Step("[4/10]"), "measure . --quick --size=16m"),
+    ("third test", Moment::Step("[2/10]"), "measure . --quick --size=16m"),
     ("second test, 10 s after its start", Moment::Saved, "curve . --size 16m --iodepth 4 --runtime 600"),
 ];
 
