@@ -200,7 +200,7 @@ fn one_of_a_kind_is_no_plural() {
         "smallfiles data --files=1 --threads=1 --depth=1 --limit=1",
         "sweep data --size=1m --runtime=1 --iodepth=1 --bs=4k",
         "curve data --size=1m --runtime=1 --iodepth=1 --loads=1",
-        "compare a=data b=other --size=1m --runtime=1 --rounds=1",
+        "compare a=data b=other --size=1m --runtime=1 --rounds=1 --only=randread,write",
         "check gitlab-nfs-gate data",
         "inspect data",
         "doctor",
