@@ -40,7 +40,7 @@ struct Arguments {
     quick: bool,
     /// Only the rows that no neighbour disturbs (instructions, memory, system calls, allocations), of fsdyno alone; ends
     /// with 1 when one of them misses its "must", or when the program is not position-independent, is not stripped, or is
-    /// larger than 8.075 MiB.
+    /// larger than 8,408,960 bytes.
     #[arg(long)]
     gate: bool,
     /// Also writes docs/benchmarks.md; rows of cases that were not measured stay.

@@ -1,10 +1,8 @@
 //! Answers to questions about a bucket: a page of its keys, and single words such as the state of its versions.
 
-use quick_xml::Reader;
-use quick_xml::events::Event;
+use std::ops::ControlFlow;
 
-/// No key of a store is longer.
-const KEY_BYTES_MAX: usize = 1024;
+use crate::xml;
 
 /// Keys and folders of one page; a server sends at most 1,000.
 const NAMES_MAX: usize = 1000;
@@ -93,47 +91,12 @@ pub fn word_of(document: &[u8], root: &str, element: &str) -> Option<String> {
 }
 
 /// Gives each element without elements to `sink`, with its path. Returns the name of the root; `None`: the text is no
-/// document, has a document type, or a text that is longer than a key.
-fn each_text(document: &[u8], sink: &mut dyn FnMut(&[&str], &str)) -> Option<String> {
-    let mut reader = Reader::from_reader(document);
-    let (mut path, mut text, mut root): (Vec<String>, String, String) = Default::default();
-    let mut is_leaf = false;
-    loop {
-        match reader.read_event().ok()? {
-            Event::Start(element) => {
-                path.push(element.local_name().into_inner().to_owned());
-                if path.len() == 1 {
-                    root.clone_from(&path[0]);
-                }
-                text.clear();
-                is_leaf = true;
-            }
-            Event::End(_) => {
-                if is_leaf {
-                    let names: Vec<&str> = path.iter().map(String::as_str).collect();
-                    sink(&names, &text);
-                }
-                is_leaf = false;
-                path.pop();
-            }
-            Event::Text(part) => text.push_str(&part),
-            Event::CData(part) => text.push_str(&part),
-            Event::GeneralRef(name) => text.push(match &*name {
-                "amp" => '&',
-                "lt" => '<',
-                "gt" => '>',
-                "quot" => '"',
-                "apos" => '\'',
-                _ => name.resolve_char_ref().ok()??,
-            }),
-            Event::DocType(_) => return None,
-            Event::Eof => return (path.is_empty() && !root.is_empty()).then_some(root),
-            _ => {}
-        }
-        if text.len() > KEY_BYTES_MAX || path.len() > 8 {
-            return None;
-        }
-    }
+/// document that can be read.
+fn each_text<'d>(document: &'d [u8], sink: &mut dyn FnMut(&[&str], &str)) -> Option<&'d str> {
+    xml::each_text(document, &mut |path, text| {
+        sink(path, text);
+        ControlFlow::Continue(())
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Checks the release program's file: small, without symbol names, and loadable at any address.
 
-/// Largest size, bytes: 8.075 MiB.
+/// Largest size, bytes.
 const BYTES_MAX: usize = BYTES_WITHOUT_OBJECTS_MAX + OBJECTS_BYTES_MAX;
 
 /// Largest size of a program without object stores, bytes: 6.875 MiB. The guard of disks, `openfiles`, the index of saved
@@ -8,8 +8,8 @@ const BYTES_MAX: usize = BYTES_WITHOUT_OBJECTS_MAX + OBJECTS_BYTES_MAX;
 /// screens 0.42 MiB; recorded I/O, verdicts of commands and judged phases of many nodes 0.15 MiB.
 pub(crate) const BYTES_WITHOUT_OBJECTS_MAX: usize = 55 << 17;
 
-/// What object stores may add, bytes: 1.2 MiB for TLS with its ciphers and its check of certificates, HTTP and signatures.
-const OBJECTS_BYTES_MAX: usize = (12 << 20) / 10;
+/// What object stores may add, bytes: TLS with its ciphers and its check of certificates, HTTP and signatures.
+const OBJECTS_BYTES_MAX: usize = 1_200_000;
 
 /// Offsets in a 64-bit ELF file: of its type, of the tables of segments and sections, and of their numbers of entries.
 const TYPE: usize = 16;
@@ -35,7 +35,7 @@ pub(crate) fn objections(program: &[u8]) -> Vec<&'static str> {
     let has_names = || entries(program, SECTIONS, SECTION_BYTES, SECTION_COUNT).any(|at| number(at + 4, 4) == NAMES);
     let is_elf = program.starts_with(b"\x7fELF");
     let found = [
-        (program.len() > BYTES_MAX, "it is larger than 8.075 MiB"),
+        (program.len() > BYTES_MAX, "it is larger than 8,408,960 bytes"),
         (is_elf && number(TYPE, 2) != ANY_ADDRESS, FIXED),
         (is_elf && has_names(), "it is not stripped"),
     ];
@@ -80,7 +80,7 @@ mod tests {
     fn a_program_is_judged_by_its_header() {
         assert!(objections(&elf(3, 3)).is_empty());
         assert_eq!(objections(&elf(2, 2)), ["it is not position-independent", "it is not stripped"]);
-        assert_eq!(objections(&vec![0; BYTES_MAX + 1]), ["it is larger than 8.075 MiB"]);
+        assert_eq!(objections(&vec![0; BYTES_MAX + 1]), ["it is larger than 8,408,960 bytes"]);
     }
 
     #[test]

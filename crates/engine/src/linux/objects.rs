@@ -6,6 +6,8 @@
 //! long: the engine tells the worker that the request is not done, the worker reads its orders and calls again. The state
 //! of the request is kept here in between.
 
+mod algorithms;
+mod authorities;
 pub(crate) mod client;
 mod keys;
 pub(crate) mod setup;

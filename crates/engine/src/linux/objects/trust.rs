@@ -4,9 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use fsdyno_job::Tls;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+
+use super::algorithms;
+use super::authorities::authorities;
 
 /// Made once for all workers of the process: to read the system's authorities takes longer than a connection.
 pub(super) fn config(tls: Tls) -> Result<Arc<ClientConfig>, String> {
@@ -17,7 +20,7 @@ pub(super) fn config(tls: Tls) -> Result<Arc<ClientConfig>, String> {
 }
 
 fn make(checks: bool) -> Result<Arc<ClientConfig>, String> {
-    let provider = Arc::new(ring::default_provider());
+    let provider = Arc::new(algorithms::provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
@@ -27,7 +30,8 @@ fn make(checks: bool) -> Result<Arc<ClientConfig>, String> {
         return Ok(Arc::new(builder.with_no_client_auth()));
     }
     let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let named = |variable| std::env::var_os(variable).filter(|path| !path.is_empty());
+    roots.add_parsable_certificates(authorities(named("SSL_CERT_FILE"), named("SSL_CERT_DIR")));
     if roots.is_empty() {
         return Err("this system trusts no authority: install ca-certificates, name a file in SSL_CERT_FILE, or use \
                     https=insecure"
