@@ -1,5 +1,6 @@
 """S3 through s3fs. s3rver, a small server, keeps the objects. The lab counts and slows down the traffic of its link."""
 
+import sys
 from pathlib import Path
 
 from . import guest
@@ -24,6 +25,7 @@ from .stack import Daemon, Place, Stack, do, is_mounted
 PORT = 4568
 TLS_PORT = 4570
 WEBDAV_PORT = 4571
+PROXY_PORT = 4572
 BUCKET = "bench"
 STORE_KEYS = "LABKEY:lab-secret-of-the-store"
 """The key that rclone's server accepts."""
@@ -126,6 +128,7 @@ class Gateway(Stack):
 
     def add_options(self, parser) -> None:
         parser.add_argument("--rate-mbit", type=float, default=0, help="rate of the link; 0: as fast as it is")
+        parser.add_argument("--refuse-every", type=int, default=0, help="the mount's uploads of which one is refused (503)")
 
     def why_not(self):
         return guest.why_no_fuse()
@@ -138,7 +141,11 @@ class Gateway(Stack):
         folder.mkdir()
         passwords.write_text(STORE_KEYS + "\n")
         passwords.chmod(0o600)
-        words = f"url=http://127.0.0.1:{PORT},use_path_request_style,passwd_file={passwords}"
+        port = PROXY_PORT if options.refuse_every else PORT
+        if options.refuse_every:
+            proxy = [sys.executable, Path(__file__).with_name("refusing_proxy.py"), port, PORT, options.refuse_every]
+            Daemon(room, "proxy", proxy).wait_until(lambda: listens(port, "127.0.0.1"))
+        words = f"url=http://127.0.0.1:{port},use_path_request_style,passwd_file={passwords}"
         daemon = Daemon(room, "s3fs", ["s3fs", BUCKET, folder, "-f", "-o", words])
         daemon.wait_until(lambda: is_mounted(folder))
         return Place(

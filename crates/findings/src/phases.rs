@@ -56,6 +56,8 @@ fn judged(passes: &Passes<'_>) -> Vec<Finding> {
         // A sync that does nothing does not flush either: one finding is enough.
         sync_ignored::of_phase(passes).or_else(|| sync_not_flushed::of_phase(passes)),
         clock::of_phase(passes),
+        #[cfg(feature = "object")]
+        crate::traps::objects::retries_hidden::of_phase(passes),
     ]
     .into_iter()
     .flatten()

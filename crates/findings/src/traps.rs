@@ -89,6 +89,11 @@ const OF_OBJECTS: &[Trap] = objects::ALL;
 #[cfg(not(feature = "object"))]
 const OF_OBJECTS: &[Trap] = &[];
 
+#[cfg(feature = "object")]
+const OF_PHASES: &[&Explanation] = objects::OF_PHASES;
+#[cfg(not(feature = "object"))]
+const OF_PHASES: &[&Explanation] = &[];
+
 /// The traps of files, by number.
 const ALL: &[Trap] = &[
     seen(&unwritten_data::EXPLANATION, unwritten_data::find),
@@ -161,7 +166,7 @@ const OF_COMMANDS: &[&Explanation] =
 /// All explanations, by trap number.
 pub fn catalogue() -> impl Iterator<Item = &'static Explanation> {
     let of_runs = all().map(|trap| trap.explanation).chain(BETWEEN_NODES.iter().map(|trap| trap.explanation));
-    of_runs.chain(OF_COMMANDS.iter().copied())
+    of_runs.chain(OF_COMMANDS.iter().chain(OF_PHASES).copied())
 }
 
 /// The explanation of a finding's id (`page-cache`) or of a trap's number (`T2`), in any letter case.

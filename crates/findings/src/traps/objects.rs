@@ -12,9 +12,11 @@ pub(crate) mod no_keep_alive;
 pub(crate) mod object_missing;
 pub(crate) mod one_endpoint;
 pub(crate) mod refused;
+pub(crate) mod retries_hidden;
 pub(crate) mod rwnd_limited;
 
 use super::{Trap, seen};
+use crate::explanation::Explanation;
 
 /// By number.
 pub(crate) const ALL: &[Trap] = &[
@@ -29,3 +31,6 @@ pub(crate) const ALL: &[Trap] = &[
     seen(&client_bound::EXPLANATION, client_bound::find),
     seen(&rwnd_limited::EXPLANATION, rwnd_limited::find),
 ];
+
+/// The traps of phases, by number.
+pub(crate) const OF_PHASES: &[&Explanation] = &[&retries_hidden::EXPLANATION];

@@ -4,7 +4,7 @@ use fsdyno_findings::{Aspect, Passes, examined, of_passes, of_phase_rows};
 use fsdyno_results::evidence::{Image, Layer, LayerKind, RecordedFact, Storage, StorageClass};
 use fsdyno_results::{
     ClockFacts, DeviceTraffic, Finding, Host, JobError, JobRecord, JobSetup, Node, PhaseConditions, PhaseRecord,
-    Question, RankRecord, Row, RunRecord, Study, Target,
+    PhaseWire, Question, RankRecord, Row, RunRecord, Study, Target,
 };
 
 use crate::scene::{GIB, MIB, direct, disk_storage, look, on, on_disk, rates, reader};
@@ -130,6 +130,27 @@ fn cold_files_come_from_storage() {
     assert_eq!(reading("data cold, names hot", 4096), ["page-cache"]);
     assert_eq!(reading("hot", 0), Vec::<String>::new(), "it is meant to be");
     assert_eq!(reading("17 files still cached", 4 * MIB), ["page-cache"]);
+}
+
+#[test]
+fn data_of_whole_files_that_a_mount_sent_again_is_told() {
+    let wire = |sent: Option<u64>| PhaseWire {
+        daemon_sockets: sent.map(|sent| [0, sent].into()),
+        bytes: [0, 3 * 10_000 * MIB].into(),
+        ..PhaseWire::default()
+    };
+    // A thousand files of this size in each pass, and what the mount's program sent for them.
+    let sent = |name: &str, file_bytes: u64, sent: Option<u64>| {
+        let told = ids(&three(name, |pass, seen| {
+            (pass.bytes, seen.wire) = (Some(1_000 * file_bytes), Some(wire(sent)));
+        }));
+        told.contains(&"retries-hidden".to_owned())
+    };
+    assert!(sent("fsync-1m", MIB, Some(1_500 * MIB)));
+    assert!(!sent("fsync-1m", MIB, Some(1_490 * MIB)));
+    assert!(!sent("fsync-1m", MIB, None), "the interface has the traffic of all programs");
+    assert!(!sent("fsync-4k", 4096, Some(1_500 * MIB)), "heads are as long as such data");
+    assert!(!sent("create", MIB, Some(1_500 * MIB)), "nobody waits until they are stored");
 }
 
 #[test]

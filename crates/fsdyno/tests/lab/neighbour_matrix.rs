@@ -305,6 +305,7 @@ const OTHERS: [(&str, &[&str]); 6] = [
             "no-keep-alive",
             "object-missing",
             "one-endpoint",
+            "retries-hidden",
             "rwnd-limited",
         ],
     ),

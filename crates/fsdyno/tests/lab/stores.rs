@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use fsdyno_results::{Study, Verdict};
+use fsdyno_results::{Finding, Severity, Study, Verdict};
 use testkit::stack::{inside_beside_others, place};
 use testkit::{RunResult, Running, TestDirectory, word};
 
@@ -159,8 +159,37 @@ fn the_mount_adds_time_and_no_bytes(here: &TestDirectory) {
     assert!(rates(0) > rates(1) && rates(1) > 0.0, "{} at the store, {} through the mount", rates(0), rates(1));
     let words = format!("attribute s3://bench {} --json --store=kept", word(&mount));
     let study = ask(here, "LAB_S3_URL", &words).good().study();
+    assert!(finding(&study, "retries-hidden").is_none(), "no upload was refused");
     let sentence = study.sentences.iter().find(|sentence| sentence.starts_with("read-1m through the mount"));
     let sentence = sentence.expect("a sentence about bytes");
     assert!(sentence.contains("bytes were received for each byte read"), "{sentence}");
     testkit::stack::show(&study.sentences.join("\n"));
+}
+
+/// The finding of this kind on a row of the mount.
+fn finding<'s>(study: &'s Study, id: &str) -> Option<&'s Finding> {
+    let of_mount = study.rows.iter().filter(|row| row.target == 1);
+    of_mount.flat_map(|row| &row.findings).find(|finding| finding.id == id)
+}
+
+/// Each second upload of the mount is refused, and sent again by s3fs after some seconds. No write fails.
+#[test]
+fn uploads_that_a_mount_repeats_are_told() {
+    inside_beside_others("stores::uploads_that_a_mount_repeats_are_told", "gateway --refuse-every 2", || {
+        let here = TestDirectory::new();
+        let words = format!("attribute s3://bench {} --json --store=kept", word(&place("LAB_S3")));
+        let study = ask(&here, "LAB_S3_URL", &words).good().study();
+        assert!(study.rows.iter().all(|row| row.first_error().is_none()), "{:?}", study.rows);
+        let repeats = finding(&study, "retries-hidden").expect("each second upload went again");
+        testkit::stack::show(&repeats.cause);
+        assert_eq!((repeats.severity, repeats.job.as_deref()), (Severity::Caution, Some("write-1m")));
+        assert!(
+            study
+                .rows
+                .iter()
+                .filter(|row| row.target == 0)
+                .flat_map(|row| &row.findings)
+                .all(|found| found.id != "retries-hidden")
+        );
+    });
 }
