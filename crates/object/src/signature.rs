@@ -3,7 +3,7 @@
 use fsdyno_job::Secret;
 
 use crate::SecretBytes;
-use crate::hash::{Hex, Sum, hmac, sha256};
+use crate::hash::{Hex, HmacKey, sha256};
 use crate::time::Stamp;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
@@ -32,19 +32,13 @@ pub struct Signer {
     service: &'static str,
     /// The day that `key` is for.
     day: [u8; 8],
-    key: Sum,
+    key: HmacKey,
     /// A buffer that all signatures use in turn: to hash many short parts takes longer than to join them before.
     text: SecretBytes,
 }
 
 /// The initial capacity for what is hashed, so that no later request allocates memory for it.
 const TEXT_BYTES: usize = 2048;
-
-impl Drop for Signer {
-    fn drop(&mut self) {
-        Secret::overwrite(&mut self.key);
-    }
-}
 
 impl Signer {
     /// Makes a signer for a region and a service (`s3`).
@@ -57,7 +51,7 @@ impl Signer {
             region,
             service,
             day: [0; 8],
-            key: [0; 32],
+            key: HmacKey::new(&[]),
             text: SecretBytes::with_capacity(TEXT_BYTES),
         }
     }
@@ -83,7 +77,7 @@ impl Signer {
         ];
         self.text.clear();
         to_sign.iter().for_each(|part| self.text.push(part.as_bytes()));
-        let signature = Hex::of(&hmac(&self.key, &[&self.text]));
+        let signature = Hex::of(&self.key.sum(&self.text));
         let scope = [day, "/", &self.region, "/", self.service, "/aws4_request, SignedHeaders="];
         let mut put = |text: &str| head.push(text.as_bytes());
         ["Authorization: ", ALGORITHM, " Credential=", &self.key_id, "/"].into_iter().chain(scope).for_each(&mut put);
@@ -97,11 +91,10 @@ impl Signer {
             return;
         }
         self.day.copy_from_slice(day.as_bytes());
-        let mut key = hmac(self.secret.reveal().as_bytes(), &[day.as_bytes()]);
-        for part in [self.region.as_bytes(), self.service.as_bytes(), b"aws4_request"] {
-            key = hmac(&key, &[part]);
+        self.key = HmacKey::new(self.secret.reveal().as_bytes());
+        for part in [day.as_bytes(), self.region.as_bytes(), self.service.as_bytes(), b"aws4_request"] {
+            self.key = HmacKey::new(&self.key.sum(part));
         }
-        self.key = key;
     }
 }
 
