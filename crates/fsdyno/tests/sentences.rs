@@ -33,13 +33,14 @@ const FOREIGN: [&str; 9] =
     ["auto", "security-opt", "direct-io", "format", "hostfile", "reflink", "release", "scope", "write"];
 
 /// Settings of mounts, devices and other programs, which sentences name; and parts of fio's messages.
-const SETTINGS: [&str; 16] = [
+const SETTINGS: [&str; 17] = [
     "barrier",
     "buflen",
     "bytes",
     "cache",
     "cpucycle",
     "data",
+    "dbglevel",
     "flags",
     "length",
     "local",
