@@ -71,9 +71,10 @@ const TIERS: &[Tier] = &[
         ..judges_timing("disks", &["lab"])
     }
     .waits("4"),
-    tier("oracle", &["oracle", "differential"]).waits("4"),
+    Tier { choice: &["--skip=fio_s_parser_of"], ..tier("oracle", &["oracle", "differential"]) }.waits("4"),
     // What these look at does not depend on how fast a storage is: a failure is one on a busy machine, too.
-    tier("faces", &["faces", "inspect", "installed", "sentences"]).waits("4"),
+    Tier { choice: &["--skip=bench_fio_measures"], ..tier("faces", &["faces", "inspect", "installed", "sentences"]) }
+        .waits("4"),
     Tier {
         choice: &["--skip=nfs::", "--skip=each_phase_of_io500_has_a_knee", "--skip=each_way_of_one_command"],
         ..tier(CLUSTER, &[CLUSTER])
@@ -82,7 +83,13 @@ const TIERS: &[Tier] = &[
     tier("attacker", &["attacker"]).waits("4"),
     tier("faults", &["faults"]).waits("4"),
     Tier {
-        choice: &["--skip=real_runs_take", "--skip=what_a_busy", "--skip=pictures_of_other", "--skip=nothing_on_other"],
+        choice: &[
+            "--skip=real_runs_take",
+            "--skip=what_a_busy",
+            "--skip=pictures_of_other",
+            "--skip=nothing_on_other",
+            "--skip=fio_plot_draws",
+        ],
         ..tier("sheet", &["browser"])
     },
     Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
@@ -118,6 +125,11 @@ const TIERS: &[Tier] = &[
     Tier {
         choice: &["real_runs_take", "what_a_busy", "pictures_of_other", "nothing_on_other"],
         ..nightly("pages", &["browser"])
+    },
+    // Programs of others whose libraries take longer to install and to load than the tests.
+    Tier {
+        choice: &["fio_s_parser_of", "bench_fio_measures", "fio_plot_draws"],
+        ..nightly("plots", &["browser", "faces", "oracle"])
     },
     Tier { choice: &["killed_at_any_"], variables: &[("FSDYNO_KILLS", "50")], ..nightly("kills", &["attacker"]) },
     Tier { choice: &["all_recipes_run", "literal_runs_the"], ..nightly("loops", QUESTIONS) },
@@ -501,7 +513,8 @@ mod tests {
     fn what_each_push_leaves_out_is_run_elsewhere() {
         for tier in TIERS.iter().filter(|tier| tier.chore == Chore::Ci) {
             for left_out in tier.choice.iter().filter_map(|word| word.strip_prefix("--skip=")) {
-                let runs = |other: &&Tier| other.targets == tier.targets && other.choice.contains(&left_out);
+                let shared = |other: &&Tier| other.targets.iter().any(|target| tier.targets.contains(target));
+                let runs = |other: &&Tier| shared(other) && other.choice.contains(&left_out);
                 assert!(TIERS.iter().any(|other| runs(&other)), "{}: {left_out}", tier.name);
             }
         }
