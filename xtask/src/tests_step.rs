@@ -73,8 +73,11 @@ const TIERS: &[Tier] = &[
     .waits("4"),
     Tier { choice: &["--skip=fio_s_parser_of"], ..tier("oracle", &["oracle", "differential"]) }.waits("4"),
     // What these look at does not depend on how fast a storage is: a failure is one on a busy machine, too.
-    Tier { choice: &["--skip=bench_fio_measures"], ..tier("faces", &["faces", "inspect", "installed", "sentences"]) }
-        .waits("4"),
+    Tier {
+        choice: &["--skip=bench_fio_measures", "--skip=rights::", "--skip=signatures::"],
+        ..tier("faces", &["faces", "inspect", "installed", "sentences"])
+    }
+    .waits("4"),
     Tier {
         choice: &["--skip=nfs::", "--skip=each_phase_of_io500_has_a_knee", "--skip=each_way_of_one_command"],
         ..tier(CLUSTER, &[CLUSTER])
@@ -126,10 +129,10 @@ const TIERS: &[Tier] = &[
         choice: &["real_runs_take", "what_a_busy", "pictures_of_other", "nothing_on_other"],
         ..nightly("pages", &["browser"])
     },
-    // Programs of others whose libraries take longer to install and to load than the tests.
+    // Programs in Python whose libraries take longer to install and to load than the tests.
     Tier {
-        choice: &["fio_s_parser_of", "bench_fio_measures", "fio_plot_draws"],
-        ..nightly("plots", &["browser", "faces", "oracle"])
+        choice: &["fio_s_parser_of", "bench_fio_measures", "rights::", "signatures::", "fio_plot_draws"],
+        ..nightly("python", &["browser", "faces", "oracle"])
     },
     Tier { choice: &["killed_at_any_"], variables: &[("FSDYNO_KILLS", "50")], ..nightly("kills", &["attacker"]) },
     Tier { choice: &["all_recipes_run", "literal_runs_the"], ..nightly("loops", QUESTIONS) },

@@ -18,10 +18,10 @@ struct Moto {
 }
 
 impl Moto {
-    /// The user has the rights of this policy. `None`: moto is not installed.
+    /// The user has the rights of this policy. `None`: moto is not installed, which is printed.
     fn start(policy: &str) -> Option<Moto> {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
-        let mut command = Command::new("moto_server");
+        let mut command = Command::new(testkit::python("moto_server")?);
         command.args(["-H", "127.0.0.1", "-p", &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
         command.env("INITIAL_NO_AUTH_ACTION_COUNT", REQUESTS_TO_SET_UP.to_string());
         let process = command.spawn().ok()?;
@@ -92,7 +92,7 @@ const MEASURE: &str = "measure s3://bucket/pre --quick --connections 2 --json --
 
 #[test]
 fn the_rights_of_the_document_are_enough() {
-    let Some(moto) = Moto::start(&policy()) else { return testkit::skip("moto_server is not installed") };
+    let Some(moto) = Moto::start(&policy()) else { return };
     let place = TestDirectory::new();
     let study = moto.run(&place, MEASURE).good().study();
     let jobs: Vec<_> = study.rows.iter().filter_map(|row| row.run.as_ref()).flat_map(|run| &run.jobs).collect();
@@ -111,7 +111,7 @@ fn the_rights_of_the_document_are_enough() {
 fn none_of_the_rights_to_objects_can_be_spared() {
     for (right, sentence) in [("s3:PutObject", "refuses to write an object"), ("s3:DeleteObject", "refuses a delete")] {
         let less = policy().replace(&format!("\"{right}\""), "\"s3:GetObject\"");
-        let Some(moto) = Moto::start(&less) else { return testkit::skip("moto_server is not installed") };
+        let Some(moto) = Moto::start(&less) else { return };
         let ran = moto.run(&TestDirectory::new(), MEASURE);
         assert!(ran.stderr.contains(sentence), "{right}: {ran:?}");
     }

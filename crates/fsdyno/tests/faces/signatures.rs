@@ -52,7 +52,8 @@ fn requests() -> Vec<Unsigned> {
 fn signatures_are_those_of_botocore() {
     let all = requests();
     // To load the modules takes longer than to sign: one process signs all.
-    let mut python = Command::new("python3");
+    let Some(python) = testkit::python("python3") else { return };
+    let mut python = Command::new(python);
     python.args(["-c", SCRIPT]);
     for request in &all {
         let url = format!("http://{}{}_4096_20", request.host, request.path);
