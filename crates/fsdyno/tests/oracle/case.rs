@@ -1,5 +1,7 @@
 //! Defines a row of the tables, and compares it.
 
+pub(crate) mod shared_command;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::left_behind::Depth;
@@ -303,16 +305,20 @@ fn compare_documents(case: &Case, fio: &str, ours: &str, found: &mut Vec<String>
     match (document::parse_only_document(fio), document::parse_only_document(text)) {
         (Ok(fio), Ok(mut ours)) => {
             differences::take_remarks(&mut ours);
-            document::compare("", &fio, &ours, found);
-            if case.looks.contains(&Look::Counts) {
-                document::compare_counts(&fio, &ours, found);
-            }
-            if case.looks.contains(&Look::Depths) {
-                document::compare_depths(&fio, &ours, found);
-            }
+            compare_nodes(case, &fio, &ours, found);
         }
         (Err(error), _) => found.push(format!("fio: {error}")),
         (_, Err(error)) => found.push(format!("ours: {error}")),
+    }
+}
+
+fn compare_nodes(case: &Case, fio: &document::Node, ours: &document::Node, found: &mut Vec<String>) {
+    document::compare("", fio, ours, found);
+    if case.looks.contains(&Look::Counts) {
+        document::compare_counts(fio, ours, found);
+    }
+    if case.looks.contains(&Look::Depths) {
+        document::compare_depths(fio, ours, found);
     }
 }
 

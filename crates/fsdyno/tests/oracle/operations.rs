@@ -1,6 +1,7 @@
 //! Tests engines whose requests are operations on names, or change the space of a file; and the one that transfers
 //! through a pipe.
 
+use crate::case::shared_command::shared_commands;
 use crate::case::{Case, cases, line};
 use crate::left_behind::Depth;
 
@@ -24,10 +25,19 @@ cases! {
     created_and_counted_as_writes: names("--ioengine=filecreate --rw=write").counts().report().left(Depth::Sizes);
     created_by_a_mix: names("--ioengine=filecreate --rw=randrw --filesize=16k").counts().report();
     created_twice: names("--ioengine=filecreate --loops=2").counts().report();
+    created_for_a_time: names("--ioengine=filecreate --time_based --runtime=1 --rate_iops=40").left(Depth::Names);
+    cut_by_reads: space("--ioengine=ftruncate --rw=read").differs("ioengine=ftruncate with reads", 1);
+    cut_and_synced: space("--ioengine=ftruncate --rw=write --fsync=4").differs("ioengine=falloc or ftruncate with fsync", 0);
+    deleted_though_it_was_there: line("--name=a --filename=data --ioengine=filedelete --size=4k").file("data", "what was there")
+        .differs("ioengine=filedelete, filerename or dirdelete", 1);
+    deleted_twice: names("--ioengine=filedelete --loops=2").left(Depth::Names);
+    exchanged_by_reads: exchanged("--rw=randread --inplace=1").left(Depth::Sizes);
+}
+
+shared_commands! {
     created_with_one_open: names("--ioengine=filecreate --openfiles=1 --filesize=16k").counts().report();
     created_where_they_are: names("--ioengine=filecreate").file("a.0.1", "what was there").left(Depth::Contents);
     created_and_unlinked: names("--ioengine=filecreate --unlink=1").left(Depth::Names);
-    created_for_a_time: names("--ioengine=filecreate --time_based --runtime=1 --rate_iops=40").left(Depth::Names);
     created_by_clones: names("--ioengine=filecreate --numjobs=3 --group_reporting").counts().report().left(Depth::Names);
     without_total_latency: names("--ioengine=filecreate --disable_lat=1").report();
     without_completion_latency: names("--ioengine=filecreate --disable_clat=1");
@@ -40,19 +50,13 @@ cases! {
     looked_up_twice_only: names("--ioengine=filestat --number_ios=2").counts();
     deleted: names("--ioengine=filedelete").counts().report().left(Depth::Names);
     deleted_and_counted_as_writes: names("--ioengine=filedelete --rw=randwrite").counts().left(Depth::Names);
-    deleted_twice: names("--ioengine=filedelete --loops=2").left(Depth::Names);
     reserved_behind_the_end: space("--ioengine=falloc --rw=read").counts().report().left(Depth::Sizes);
     reserved: space("--ioengine=falloc --rw=write").counts().depths().report().left(Depth::Contents);
     reserved_by_a_mix: space("--ioengine=falloc --rw=randrw").counts().report();
     punched: space("--ioengine=falloc --rw=trim").counts().report().left(Depth::Contents);
     cut: space("--ioengine=ftruncate --rw=write").counts().depths().report().left(Depth::Contents);
-    cut_by_reads: space("--ioengine=ftruncate --rw=read").differs("ioengine=ftruncate with reads", 1);
-    cut_and_synced: space("--ioengine=ftruncate --rw=write --fsync=4").differs("ioengine=falloc or ftruncate with fsync", 0);
     exchanged_in_place: exchanged("--rw=write --inplace=1").counts().depths().report().left(Depth::Sizes);
     exchanged_at_random: exchanged("--rw=randwrite --bs=16k").counts().report().left(Depth::Sizes);
-    exchanged_by_reads: exchanged("--rw=randread --inplace=1").left(Depth::Sizes);
-    deleted_though_it_was_there: line("--name=a --filename=data --ioengine=filedelete --size=4k").file("data", "what was there")
-        .differs("ioengine=filedelete, filerename or dirdelete", 1);
     spliced: space("--ioengine=splice --rw=read").counts().depths().report();
     spliced_into_a_file: space("--ioengine=splice --rw=write --bs=16k --buffer_pattern=0xdeadbeef").counts().report().left(Depth::Contents);
     spliced_in_parts: space("--ioengine=splice --rw=write --size=1m --bs=256k --zero_buffers").counts().left(Depth::Contents);

@@ -66,7 +66,7 @@ fn read_together(fio: &Tool, some: &[Written], depth: Depth) -> Option<Vec<Readi
     let directory = testkit::directory();
     let last = if depth == Depth::Numbers { "--parse-only" } else { "--create_only=1" };
     let mut command = Command::new(&fio.program);
-    command.args(["--debug=parse", "--ioengine=null", "--size=4k", last]).current_dir(&directory);
+    command.args([CLOCK, "--debug=parse", "--ioengine=null", "--size=4k", last]).current_dir(&directory);
     some.iter().for_each(|written| {
         command.args(["--name=drawn".to_owned(), word(written)]);
     });

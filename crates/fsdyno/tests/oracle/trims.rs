@@ -1,5 +1,6 @@
 //! Tests trims of a device, and of the null engine, which needs none.
 
+use crate::case::shared_command::shared_commands;
 use crate::case::{Case, Need, cases, line, refusal};
 use crate::tools::{self, OURS};
 
@@ -32,12 +33,15 @@ cases! {
     with_a_queue: null("--rw=randtrim --iodepth=16").counts().report();
     so_many: null("--rw=trimwrite --number_ios=5").counts();
     in_a_group: null("--rw=randtrimwrite --numjobs=3 --group_reporting").counts().report();
-    as_one_direction: null("--rw=trimwrite --unified_rw_reporting=1").counts().report();
-    not_only_trims: null("--rw=trim --name=b --rw=randread --name=c --rw=randwrite").counts().report();
-    for_a_time: null("--rw=trimwrite --time_based --runtime=1 --rate_iops=100");
     read_only: null("--rw=trim --readonly");
-    every_latency: null("--rw=trim --iodepth=4 --lat_percentiles=1 --slat_percentiles=1").counts().report();
+    for_a_time: null("--rw=trimwrite --time_based --runtime=1 --rate_iops=100");
     a_latency_log: null("--rw=trimwrite --size=64k --write_lat_log=log --write_bw_log=log --log_offset=1").counts().left(crate::left_behind::Depth::Names);
+    not_only_trims: null("--rw=trim --name=b --rw=randread --name=c --rw=randwrite").counts().report();
+}
+
+shared_commands! {
+    as_one_direction: null("--rw=trimwrite --unified_rw_reporting=1").counts().report();
+    every_latency: null("--rw=trim --iodepth=4 --lat_percentiles=1 --slat_percentiles=1").counts().report();
 }
 
 /// The reads, writes and trims that the job submitted, by its report. `None`: skipped.

@@ -1,5 +1,6 @@
 //! Tests that written blocks are verified, and that each tool verifies what the other wrote.
 
+use crate::case::shared_command::shared_commands;
 use crate::case::{Case, cases, line};
 use crate::document;
 use crate::left_behind::Depth;
@@ -28,43 +29,16 @@ cases! {
     at_random: job("--rw=randwrite --verify=md5").counts().report();
     with_a_queue: job("--rw=randwrite --verify=crc32c --ioengine=libaio --direct=1 --iodepth=8 --size=256k").counts();
     a_mix: job("--rw=randrw --verify=xxhash --size=256k").counts().report();
-    a_sequential_mix: job("--rw=rw --verify=crc64 --size=256k").counts();
-    without_reading_back: job("--rw=write --verify=sha1 --do_verify=0").counts().report();
-    twice: job("--rw=randwrite --verify=crc16 --loops=2").counts();
-    several_sizes: job("--rw=write --verify=crc32c --bssplit=4k/50:8k/50 --size=256k").counts();
-    a_pattern: job("--rw=write --verify=pattern --verify_pattern=0xdeadbeef").counts();
-    several_files: line("--name=a --nrfiles=4 --size=64k --rw=randwrite --verify=crc32 --verify_state_save=0").counts();
     verify_only_of_a_reader: job("--rw=read --verify=crc32c --verify_only").shell("\"$@\" --rw=write --output=written >/dev/null && exec \"$@\"").counts();
-    written_over_without_a_map: job("--rw=randwrite --norandommap --verify=crc32c --randrepeat=0 --randseed=7").counts();
-    written_over_by_holes: job("--rw=write:4k --verify=md5").counts();
-    drawn_sizes_in_order: job("--rw=write --verify=crc32c --bsrange=4k-16k --size=256k").counts();
-    files_that_end_before_the_size_start_over: line("--name=a --filename=data --size=66000 --rw=rw:12k --verify=pattern --verify_pattern=0xdeadbeef --verify_state_save=0").counts();
-    writes_that_end_before_the_size_start_over: line("--name=a --filename=data --size=200000 --rw=write:12k --verify=crc32c --verify_state_save=0").counts();
-    among_the_writes_that_end_before_the_size: line("--name=a --filename=data --size=66000 --rw=write:12k --verify=crc32c --verify_backlog=2 --verify_state_save=0").counts();
-    no_check: job("--rw=write --verify=null").counts();
-    in_a_group: job("--rw=write --verify=crc32c --numjobs=2 --group_reporting --filename_format=f.'$jobnum'");
     the_runtime_is_for_writing: job("--rw=write --verify=crc32c --rate_iops=1000 --time_based --runtime=1").says("fio: verification read phase will never start because write phase uses all of runtime");
     read_and_checked: job("--rw=read --verify=crc32c").file("data", WITHOUT_HEADERS).counts().report().says("verify: bad magic header 0, wanted acca at file data offset 0, length 4096 (requested block: offset=0, length=4096)");
     damage_ends_the_job: job("--verify=crc32c").shell(DAMAGED).counts().says(THIRD_BLOCK).says("       Expected CRC: ").says("       Received CRC: ");
     damage_is_counted: job("--verify=crc32c --continue_on_error=verify").shell(DAMAGED).counts().says(THIRD_BLOCK);
-    checked_by_threads: job("--rw=randwrite --verify=md5 --verify_async=2").counts().report();
     damage_that_threads_find_ends_the_job: job("--verify=crc32c --verify_async=2").shell(DAMAGED);
     damage_that_threads_find_is_counted: job("--verify=crc32c --verify_async=2 --continue_on_error=verify").shell(DAMAGED).counts()
         .says("verify failed at file data offset 8192, length 4096").says("verify failed at file data offset 16384, length 4096");
     damage_is_fatal: job("--verify=crc32c --continue_on_error=verify --verify_fatal=1").shell(DAMAGED).counts();
     damage_in_a_pattern: job("--verify=pattern --verify_pattern=0xab").shell(DAMAGED).counts().says("fio: got pattern '58', wanted 'ab'. Bad bits 6").says("fio: bad pattern block offset 808");
-    an_interval_that_is_too_small: job("--rw=write --verify=crc32c --verify_interval=40");
-    among_the_writes: job("--rw=write --verify=crc32c --verify_backlog=4").counts().depths().report();
-    among_the_writes_some: job("--rw=randwrite --verify=md5 --verify_backlog=4 --verify_backlog_batch=2").counts();
-    among_the_writes_more_than_there_are: job("--rw=write --verify=crc32c --verify_backlog=4 --verify_backlog_batch=6").counts();
-    among_the_writes_of_a_mix: job("--rw=rw --verify=crc32c --size=256k --verify_backlog=3").counts().report();
-    among_the_writes_with_a_queue: job("--rw=randwrite --verify=crc32c --ioengine=libaio --iodepth=8 --size=256k --verify_backlog=16").counts();
-    among_the_writes_of_loops: job("--rw=write --verify=crc32c --size=20k --loops=2 --verify_backlog=4").counts();
-    among_the_writes_that_are_limited: job("--rw=randwrite --verify=crc32c --verify_backlog=2 --number_ios=6").counts();
-    among_the_writes_not_at_all: job("--rw=write --verify=crc32c --verify_backlog=4 --do_verify=0").counts();
-    among_the_writes_with_syncs: job("--rw=write --verify=crc32c --verify_backlog=4 --fsync=3").counts();
-    a_pattern_alone: job("--rw=write --verify_pattern=0xdeadbeef").counts();
-    a_pattern_with_the_offset: job("--rw=write --verify=pattern '--verify_pattern=\"ab\"%o0xff'").counts().left(Depth::Contents);
     a_pattern_with_the_offset_too_often: job("--rw=write --verify=pattern --verify_pattern=%o%o%o%o%o%o%o%o%o").says("fio: failed parsing verify_pattern=%o%o%o%o%o%o%o%o%o");
     a_pattern_from_a_file: of_a_file("--rw=write --verify=pattern", "--verify_pattern='words'%o7").counts().left(Depth::Contents);
     content_from_a_file: of_a_file("--rw=write", "--buffer_pattern='words'17").counts().left(Depth::Contents);
@@ -78,6 +52,36 @@ cases! {
     a_state_is_left_elsewhere: state("--rw=write --aux-path=states").shell("mkdir states && exec \"$@\"").left(Depth::Sizes);
     a_state_without_a_file: line("--name=a --ioengine=null --size=64k --rw=write --verify=crc32c").left(Depth::Sizes);
     a_state_has_no_place: state("--rw=write --aux-path=none").counts().says("fio: state file: none/local-a-0-verify.state (for_write=1)");
+    an_interval_that_is_too_small: job("--rw=write --verify=crc32c --verify_interval=40");
+}
+
+shared_commands! {
+    a_sequential_mix: job("--rw=rw --verify=crc64 --size=256k").counts();
+    without_reading_back: job("--rw=write --verify=sha1 --do_verify=0").counts().report();
+    twice: job("--rw=randwrite --verify=crc16 --loops=2").counts();
+    several_sizes: job("--rw=write --verify=crc32c --bssplit=4k/50:8k/50 --size=256k").counts();
+    a_pattern: job("--rw=write --verify=pattern --verify_pattern=0xdeadbeef").counts();
+    several_files: line("--name=a --nrfiles=4 --size=64k --rw=randwrite --verify=crc32 --verify_state_save=0").counts();
+    written_over_without_a_map: job("--rw=randwrite --norandommap --verify=crc32c --randrepeat=0 --randseed=7").counts();
+    written_over_by_holes: job("--rw=write:4k --verify=md5").counts();
+    drawn_sizes_in_order: job("--rw=write --verify=crc32c --bsrange=4k-16k --size=256k").counts();
+    files_that_end_before_the_size_start_over: line("--name=a --filename=data --size=66000 --rw=rw:12k --verify=pattern --verify_pattern=0xdeadbeef --verify_state_save=0").counts();
+    writes_that_end_before_the_size_start_over: line("--name=a --filename=data --size=200000 --rw=write:12k --verify=crc32c --verify_state_save=0").counts();
+    among_the_writes_that_end_before_the_size: line("--name=a --filename=data --size=66000 --rw=write:12k --verify=crc32c --verify_backlog=2 --verify_state_save=0").counts();
+    no_check: job("--rw=write --verify=null").counts();
+    in_a_group: job("--rw=write --verify=crc32c --numjobs=2 --group_reporting --filename_format=f.$jobnum").counts();
+    checked_by_threads: job("--rw=randwrite --verify=md5 --verify_async=2").counts().report();
+    among_the_writes: job("--rw=write --verify=crc32c --verify_backlog=4").counts().depths().report();
+    among_the_writes_some: job("--rw=randwrite --verify=md5 --verify_backlog=4 --verify_backlog_batch=2").counts();
+    among_the_writes_more_than_there_are: job("--rw=write --verify=crc32c --verify_backlog=4 --verify_backlog_batch=6").counts();
+    among_the_writes_of_a_mix: job("--rw=rw --verify=crc32c --size=256k --verify_backlog=3").counts().report();
+    among_the_writes_with_a_queue: job("--rw=randwrite --verify=crc32c --ioengine=libaio --iodepth=8 --size=256k --verify_backlog=16").counts();
+    among_the_writes_of_loops: job("--rw=write --verify=crc32c --size=20k --loops=2 --verify_backlog=4").counts();
+    among_the_writes_that_are_limited: job("--rw=randwrite --verify=crc32c --verify_backlog=2 --number_ios=6").counts();
+    among_the_writes_not_at_all: job("--rw=write --verify=crc32c --verify_backlog=4 --do_verify=0").counts();
+    among_the_writes_with_syncs: job("--rw=write --verify=crc32c --verify_backlog=4 --fsync=3").counts();
+    a_pattern_alone: job("--rw=write --verify_pattern=0xdeadbeef").counts();
+    a_pattern_with_the_offset: job("--rw=write --verify=pattern '--verify_pattern=\"ab\"%o0xff'").counts().left(Depth::Contents);
 }
 
 /// A job that saves its state, as is the default.

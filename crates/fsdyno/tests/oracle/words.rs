@@ -1,5 +1,6 @@
 //! Tests the language of the command line: dashes, abbreviations, order, globals, several jobs.
 
+use crate::case::shared_command::shared_commands;
 use crate::case::{cases, line};
 use crate::left_behind::Depth;
 
@@ -51,26 +52,18 @@ cases! {
     boolean_needs_a_value: line("--name=a --filename=data --size=64k --rw=read --direct").verbatim();
     last_value_wins: line("--name=a --filename=data --rw=read --size=64k --bs=4k --number_ios=2 --number_ios=3").verbatim();
     options_before_a_name_are_global: line("--rw=read --size=64k --name=a --filename=x --name=b --filename=y --bs=8k").counts().left(Depth::Sizes);
-    several_jobs: line("--name=a --size=64k --rw=read --name=b --size=128k --rw=write").counts().left(Depth::Sizes).report();
     back_to_global: line("--name=a --size=16k --rw=write --name=global --size=32k --name=b --rw=write").verbatim().left(Depth::Sizes);
     options_without_a_job: line("--rw=read --size=64k").says("No job");
     no_words_at_all: line("").verbatim();
     end_of_options: line("--name=a --size=64k --rw=write -- jobs.fio").file("jobs.fio", "[b]\nsize=16k\nrw=write\n").counts().left(Depth::Sizes);
     job_file_among_options: line("--name=a jobs.fio --size=64k --rw=write").file("jobs.fio", "[b]\nsize=16k\nrw=write\n").counts().left(Depth::Sizes);
     globals_reach_the_job_file: line("--size=16k --rw=write jobs.fio").file("jobs.fio", "[b]\nnumber_ios=2\n").counts().left(Depth::Sizes);
-    stonewall: line("--name=a --size=64k --rw=write --filename=data --name=b --stonewall --size=64k --rw=read --filename=data").counts().report();
     stonewall_alias: line("--name=a --size=64k --rw=write --filename=data --name=b --wait_for_previous --size=64k --rw=read --filename=data").counts();
     new_group: line("--group_reporting --size=64k --rw=read --filename=data --name=a --name=b --new_group").counts().report();
-    verify_off: line("--name=a --filename=data --size=64k --rw=write --verify=0").counts();
     readonly_of_a_read: line("--readonly --name=a --filename=data --rw=read").file("data", vec![1; 65536]).counts();
     readonly_of_a_write: line("--readonly --name=a --filename=data --size=64k --rw=write").says("read-only").left(Depth::Names);
-    engine_option_after_the_engine: line("--name=a --ioengine=libaio --userspace_reap=1 --filename=data --size=64k --rw=read").counts();
     engine_option_without_the_engine: line("--name=a --userspace_reap=1 --filename=data --size=64k --rw=read").verbatim();
     lockfile_of_thread_options: line("--name=a --filename=data --size=64k --rw=read --thread --numjobs=2 --clocksource=clock_gettime").counts();
-    random_generator: line("--name=a --filename=data --size=64k --rw=randread --random_generator=tausworthe --randseed=7").counts();
-    lfsr: line("--name=a --filename=data --size=64k --rw=randread --random_generator=lfsr").counts();
-    zipf: line("--name=a --filename=data --size=256k --rw=randread --random_distribution=zipf:1.2").counts();
-    invalidate_off: line("--name=a --filename=data --size=64k --rw=read --invalidate=0 --fadvise_hint=0").counts();
     exitall: line("--name=a --filename=data --size=64k --rw=read --exitall").counts();
     exit_what_of_a_group: line(&ended_with("group")).counts().report();
     exit_what_runs: line(&ended_with("stonewall")).report();
@@ -82,5 +75,16 @@ cases! {
     flow_that_sleeps: line("--size=64k --filename=data --rw=randread --flow_sleep=100 --name=a --flow=2 --name=b --flow=1 --flow_id=0").counts();
     cpus_beyond_the_machine: line("--name=a --filename=data --size=64k --rw=read --cpus_allowed=0-1000").says("too large");
     options_of_profiles: line("--name=a --filename=data --size=64k --rw=read --threads=8 --dir=/mnt --device-names=/dev/x").counts();
+}
+
+shared_commands! {
+    several_jobs: line("--name=a --size=64k --rw=read --name=b --size=128k --rw=write").counts().left(Depth::Sizes).report();
+    stonewall: line("--name=a --size=64k --rw=write --filename=data --name=b --stonewall --size=64k --rw=read --filename=data").counts().report();
+    verify_off: line("--name=a --filename=data --size=64k --rw=write --verify=0").counts();
+    engine_option_after_the_engine: line("--name=a --ioengine=libaio --userspace_reap=1 --filename=data --size=64k --rw=read").counts();
+    random_generator: line("--name=a --filename=data --size=64k --rw=randread --random_generator=tausworthe --randseed=7").counts();
+    lfsr: line("--name=a --filename=data --size=64k --rw=randread --random_generator=lfsr").counts();
+    zipf: line("--name=a --filename=data --size=256k --rw=randread --random_distribution=zipf:1.2").counts();
+    invalidate_off: line("--name=a --filename=data --size=64k --rw=read --invalidate=0 --fadvise_hint=0").counts();
     cpus_allowed: line("--name=a --filename=data --size=64k --rw=read --cpus_allowed=0").counts();
 }
