@@ -2,8 +2,8 @@
 //! what must agree is compared. Without fio each test prints that it was skipped, and passes.
 //!
 //! Every row of `cases!` is one test with a command of its own. The rows of `shared_commands!` run as jobs of a few
-//! commands, because the start of fio costs more than a small job; a failure names the row. `FSDYNO_BIN` is the path of another binary to compare; with fio's own path fio
-//! is compared with itself, which tests the comparison.
+//! commands, because the start of fio costs more than a small job; a failure names the row. `FSDYNO_BIN` is the path of
+//! another binary to compare; with fio's own path fio is compared with itself, which tests the comparison.
 #![forbid(unsafe_code)]
 
 mod case;
