@@ -30,7 +30,7 @@ fn refused(place: &TestDirectory, words: &str, says: &str) {
 /// The sheet's rates have the same units as the terminal's.
 #[test]
 fn the_sheet_has_the_units_that_were_asked_for() {
-    let place = with(&fixture::short_comparison());
+    let place = with(&odd::quick());
     let unit = |words: &str| {
         good(&place, &format!("report study.json -o a.html {words}"));
         let page = place.read("a.html");
@@ -94,7 +94,7 @@ fn runs_of_fio_command_lines_have_sheets() {
 
 #[test]
 fn refusals() {
-    let place = with(&fixture::short_comparison());
+    let place = with(&odd::quick());
     std::fs::create_dir(place.path("folder")).expect("a directory");
     place.write("small.json", odd::small_files().to_json());
     place.write("text", "this is text");

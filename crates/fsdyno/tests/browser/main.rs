@@ -4,6 +4,7 @@
 
 mod browser;
 mod crowded;
+mod devtools;
 #[path = "../../../present/tests/sheet/fixture.rs"]
 mod fixture;
 #[path = "../../../present/tests/sheet/odd.rs"]
