@@ -110,7 +110,10 @@ impl Chromium {
         let (input, output) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
         let inbox = Arc::new(Inbox::default());
         let filled = inbox.clone();
-        std::thread::spawn(move || filled.fill(output));
+        std::thread::spawn(move || {
+            filled.fill(output);
+            child.wait()
+        });
         Chromium { input: Mutex::new(input), inbox, next: AtomicU64::new(1) }
     }
 
