@@ -158,7 +158,7 @@ fn a_filesystem_without_inodes_is_told() {
     assert_eq!(status, Some(2), "{stderr}");
     assert!(stderr.contains("needs 5007 inodes, but only "), "{stderr}");
     // Five families of 1,200 names and the loops fit; the loops take a second, and 7,000 names more leave nothing.
-    let filler = "(until ls -d \"$0\"/fsdyno-work-*/files; do sleep 0.01; done; cd \"$0\" && seq 7000 | xargs touch) \
+    let filler = "(until ls -d \"$0\"/fsdyno-work-*/shell; do sleep 0.01; done; cd \"$0\" && seq 7000 | xargs touch) \
                   >/dev/null 2>&1 &";
     let Some(RunResult { status, stderr, .. }) =
         on_mount_beside("size=64m,nr_inodes=8000", "--files=1200 --literal", filler)

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use super::cpu_time;
 
-/// Interval at which a program's end is checked.
+/// First and longest interval at which a program's end is checked. Each look at a program with many threads takes CPU time
+/// from the tests.
 const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE_MAX: Duration = Duration::from_millis(500);
 
 /// Time in which a killed program ends, unless it is stuck in the kernel.
 const DYING: Duration = Duration::from_secs(60);
@@ -57,7 +59,8 @@ fn end_within(child: &mut Child, limit: Duration, cpu_time: &mut Duration) -> st
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        std::thread::sleep(PAUSE);
+        // A program that has run for long may be noticed a little later.
+        std::thread::sleep((begun.elapsed() / 20).clamp(PAUSE, PAUSE_MAX));
     }
     Ok(None)
 }
