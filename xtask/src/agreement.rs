@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, cargo_command};
 use judge::{Line, MEASURES, Measured};
 use targets::{TARGETS, Target};
 
@@ -84,7 +84,7 @@ fn tool(variable: &str, otherwise: PathBuf) -> Result<Tool, String> {
 pub(crate) fn ours() -> Result<PathBuf, String> {
     let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     if std::env::var_os("FSDYNO_BIN").is_none() {
-        let status = Command::new(env!("CARGO")).args(["build", "--release", "--quiet", "-p", "fsdyno"]).status();
+        let status = cargo_command().args(["build", "--release", "--quiet", "-p", "fsdyno"]).status();
         if !status.map_err(|error| format!("cargo cannot be run: {error}"))?.success() {
             return Err("cargo build --release -p fsdyno failed".to_owned());
         }

@@ -22,9 +22,8 @@ mod table;
 mod tool;
 
 use std::path::PathBuf;
-use std::process::Command;
 
-use crate::workspace::{folder, target_directory};
+use crate::workspace::{cargo_command, folder, target_directory};
 use case::Kind;
 use cases::CASES;
 use measure::Bench;
@@ -131,7 +130,7 @@ fn ours() -> Result<Tool, String> {
     if let Some(path) = std::env::var_os("FSDYNO_BIN") {
         return Tool::find("fsdyno", path.into());
     }
-    let status = Command::new(env!("CARGO")).args(["build", "--release", "--quiet", "-p", "fsdyno"]).status();
+    let status = cargo_command().args(["build", "--release", "--quiet", "-p", "fsdyno"]).status();
     if !status.map_err(|error| format!("cargo cannot be run: {error}"))?.success() {
         return Err("cargo build --release -p fsdyno failed".to_owned());
     }

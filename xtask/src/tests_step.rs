@@ -20,7 +20,7 @@ use output::Ending;
 use program::{Program, hearing_signals};
 use serde_json::Value;
 
-use crate::workspace::{cargo_command, target_directory};
+use crate::workspace::{cargo_command, forget_this_package, target_directory};
 
 /// A tier: tests that are run together. They are cargo targets with the tier's name; the units are all others.
 struct Tier {
@@ -403,6 +403,7 @@ impl Tier {
     fn programs(&self, artifacts: &[Value]) -> Vec<Program> {
         if self.name == DOC {
             let mut command = hearing_signals(cargo_command().get_program());
+            forget_this_package(&mut command);
             command.args(["test", "--doc", "--no-fail-fast"]);
             command.args(examples::packages().iter().map(|package| format!("--package={package}")));
             command.args(["--", "--show-output"]);

@@ -7,7 +7,20 @@ use serde_json::Value;
 
 /// The cargo that runs this program.
 pub(crate) fn cargo_command() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    forget_this_package(&mut command);
+    command
+}
+
+/// Takes the variables from a command that describe this package, which `cargo run` sets. A build script that looks at its
+/// own, as ring's does, would run again whenever cargo is called by this program after a shell, or the other way round.
+pub(crate) fn forget_this_package(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
+    }
 }
 
 /// Runs cargo with its output shown; returns whether it succeeded.
@@ -113,6 +126,15 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cargo_is_called_as_by_a_shell() {
+        assert!(std::env::var_os("CARGO_PKG_NAME").is_some(), "cargo describes the package of a test");
+        let command = cargo_command();
+        let kept = std::env::vars_os().filter(|(name, _)| !command.get_envs().any(|(removed, _)| removed == name));
+        let kept: Vec<_> = kept.filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG_")).collect();
+        assert!(kept.is_empty(), "{kept:?}");
+    }
 
     #[test]
     fn packages_are_read() {

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use super::pairs::{alternate, median};
 use super::tool::{self, Tool};
-use crate::workspace::target_directory;
+use crate::workspace::{cargo_command, target_directory};
 
 /// A bare loop: an example of the crate of the engines, and its words.
 pub(super) struct BareLoop {
@@ -72,7 +72,7 @@ pub(super) fn pread_scaling(directory: &Path, seconds: f64, rounds: usize) -> Re
 /// Builds a bare loop, an example of a crate.
 pub(super) fn built(package: &str, example: &str) -> Result<PathBuf, String> {
     let words = ["build", "--release", "--quiet", "-p", package, "--example", example];
-    let status = Command::new(env!("CARGO")).args(words).status();
+    let status = cargo_command().args(words).status();
     if !status.map_err(|error| format!("cargo cannot be run: {error}"))?.success() {
         return Err(format!("cargo {} failed", words.join(" ")));
     }
