@@ -203,7 +203,7 @@ pub(crate) fn tiers(chore: Chore) -> Vec<String> {
 }
 
 /// How many test programs run at a time: most tests wait for storage or a clock, and leave the CPUs to others.
-const LANES: usize = 6;
+const LANES: usize = 5;
 
 /// How many failed tests are run again, alone, as the machine may have been busy. Each is named. If more fail, the
 /// machine is not the cause.
