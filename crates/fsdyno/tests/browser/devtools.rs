@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
 /// No answer takes longer, even on a busy machine.
@@ -226,18 +228,5 @@ impl Drop for Window {
 
 /// The bytes that a text of base 64 stands for.
 fn bytes(text: &Value) -> Vec<u8> {
-    let digit = |letter: u8| match letter {
-        b'A'..=b'Z' => Some(letter - b'A'),
-        b'a'..=b'z' => Some(letter - b'a' + 26),
-        b'0'..=b'9' => Some(letter - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    };
-    let digits: Vec<u8> = text.as_str().expect("a text").bytes().map_while(digit).collect();
-    let four = digits.chunks(4).flat_map(|digits| {
-        let bits = (0..4).fold(0, |bits, at| bits << 6 | u32::from(digits.get(at).copied().unwrap_or(0)));
-        bits.to_be_bytes().into_iter().skip(1).take(digits.len() - 1)
-    });
-    four.collect()
+    BASE64_STANDARD.decode(text.as_str().expect("a text")).expect("base 64")
 }
