@@ -32,15 +32,19 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
 /// The crates that a choice of packages is built with on this system.
 fn built(chosen: &[&str]) -> Result<Built, String> {
     let ran = cargo_command()
-        .args(["tree", "--quiet", "--prefix=none", "--no-dedupe", "--format={p} {f}"])
+        .args(["tree", "--quiet", "--prefix=none", "--format={p} {f}"])
         .args(chosen)
         .output()
         .map_err(|error| format!("cannot run cargo tree: {error}"))?;
     if !ran.status.success() {
         return Err(format!("cargo tree failed: {}", String::from_utf8_lossy(&ran.stderr)));
     }
-    Ok(String::from_utf8_lossy(&ran.stdout).lines().map(str::to_owned).collect())
+    Ok(String::from_utf8_lossy(&ran.stdout).lines().map(|line| line.trim_end_matches(SHOWN_ABOVE).to_owned()).collect())
 }
+
+/// What cargo writes behind a crate whose dependencies it has shown already. It would show all of them at each place with
+/// `--no-dedupe`, in thirty times as many lines.
+const SHOWN_ABOVE: &str = " (*)";
 
 fn differing(chosen: &str, built: &Built, all: &Built) -> Vec<Finding> {
     let apart = built.difference(all);
