@@ -16,7 +16,7 @@ struct Step {
     check: fn() -> Outcome,
 }
 
-/// The checks that take no time.
+/// The checks that take no time: they run beside the tests.
 const QUICK: &[Step] = &[
     Step { name: "fmt", check: || cargo(&["fmt", "--all", "--check"]) },
     Step { name: "tidy", check: tidy::run },
@@ -151,23 +151,23 @@ impl Step {
     }
 }
 
-/// Runs the tests of a chore and these checks before or after them, whatever fails on the way. With `--no-run` it only
+/// Runs the tests of a chore and these checks beside or after them, whatever fails on the way. With `--no-run` it only
 /// builds the tests.
-fn all(chore: Chore, words: &[String], first: &[Step], last: &[Step]) -> Outcome {
+fn all(chore: Chore, words: &[String], beside: &[Step], last: &[Step]) -> Outcome {
     if only_builds(words)? {
         return tests_step::build(&tests_step::tiers(chore)).map(|_| true);
     }
     let before = files()?;
-    let failed_first = failed(first);
-    let mut counts = tests_step::run_chore(chore).unwrap_or_else(|message| {
+    let names: Vec<&str> = beside.iter().map(|step| step.name).collect();
+    let mut counts = tests_step::run_chore(chore, &names).unwrap_or_else(|message| {
         println!("== test: FAILED: {message}");
         Counts { failed: 1, ..Counts::default() }
     });
-    counts.failed += failed_first + failed(last) + files_left(&before, &files()?);
+    counts.failed += failed(last) + files_left(&before, &files()?);
     end(counts)
 }
 
-/// The checks that take no time, and the tests of each push.
+/// The checks that take no time, beside the tests of each push.
 pub(crate) fn run(words: &[String]) -> Outcome {
     all(Chore::Ci, words, QUICK, &[])
 }

@@ -233,13 +233,15 @@ pub(crate) fn run(names: &[String], checks: &[&str]) -> Result<Counts, String> {
     Ok(to_the_end(programs, checks, &HERE))
 }
 
-/// Runs the tests of a chore. The night has the time to run each program alone that judges timing.
-pub(crate) fn run_chore(chore: Chore) -> Result<Counts, String> {
+/// Runs the tests of a chore, with these checks beside them. The night has the time to run each program alone that judges
+/// timing.
+pub(crate) fn run_chore(chore: Chore, checks: &[&str]) -> Result<Counts, String> {
     let mut programs = build(&tiers(chore))?;
+    let checks = checks.iter().map(|check| checking(check)).collect::<Result<_, _>>()?;
     for program in &mut programs {
         program.alone |= program.judges_timing && chore == Chore::Nightly;
     }
-    Ok(to_the_end(programs, Vec::new(), &HERE))
+    Ok(to_the_end(programs, checks, &HERE))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a tool of developers may panic where there is no thread")]

@@ -99,7 +99,9 @@ impl Reader {
         } else if let Some(reason) = line.strip_prefix("skipped: ")
             && !self.counted
         {
-            self.ending.skipped.push(format!("{}: {reason}", self.test));
+            // A check has no tests.
+            let whose = if self.test.is_empty() { String::new() } else { format!("{}: ", self.test) };
+            self.ending.skipped.push(whose + reason);
             self.counted = true;
         } else if line == "failures:" {
             self.names = true;
