@@ -32,6 +32,12 @@ use worker::{Event, Worker};
 /// Interval at which messages are received. Checking MPI takes some microseconds; a start is agreed on long before it.
 const LOOK: Duration = Duration::from_millis(4);
 
+/// How long a rank that compares clocks looks for a message without a pause, ns: longer than round trips of a network take.
+const FULL_SPEED_NS: u64 = 500_000;
+
+/// The pause between two looks of a rank that has waited longer than that, ns: the other rank does not take part yet.
+const PAUSE_NS: u64 = 100_000;
+
 /// Time from the agreement on a start to the start, for one level of the tree, ns: messages need it to reach all ranks.
 const START_NS: u64 = 150_000_000;
 
@@ -223,16 +229,22 @@ impl<T: Transport> Agent<T> {
         Some((from, frames::decoded(bytes).ok()?))
     }
 
-    /// Waits for the next received message at full speed. Other ranks of this machine get the processor in between, and a
-    /// rank that is silent is named here, too.
+    /// Waits for the next received message, at first at full speed: a round trip must not last longer than the network needs.
+    /// Other ranks of this machine get the processor in between, and a rank that is silent is named here, too.
     fn wait(&mut self) -> (usize, Message) {
+        let at_full_speed_until_ns = self.clock.now_ns() + FULL_SPEED_NS;
         loop {
             if let Some(received) = self.receive() {
                 return received;
             }
             self.look_at_silence();
             self.pass_on_signal();
-            std::thread::yield_now();
+            let now_ns = self.clock.now_ns();
+            if now_ns < at_full_speed_until_ns {
+                std::thread::yield_now();
+            } else {
+                self.clock.sleep_until_ns(now_ns + PAUSE_NS);
+            }
         }
     }
 
