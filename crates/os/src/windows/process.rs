@@ -193,9 +193,7 @@ pub fn raise_open_files() -> io::Result<()> {
 }
 
 /// Nothing to do: Windows removes pages of code from a process by itself.
-pub fn release_program_pages() -> usize {
-    0
-}
+pub fn release_program_pages() {}
 
 /// Makes a command begin in an open directory. The path is in the form with drive letters, because cmd begins
 /// elsewhere for `\\?\Z:\`.
