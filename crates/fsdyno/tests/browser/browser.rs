@@ -106,8 +106,8 @@ pub(crate) fn gallery(name: &str, pages: &[PathBuf], size: (u32, u32)) -> PathBu
     page
 }
 
-/// Runs a script in the page, on screens of these sizes; returns what it passes to `done` on each. Any console output is a
-/// failure.
+/// Runs a script in the page, on one screen that has these sizes one after the other; returns what it passes to `done` at
+/// each. Any console output is a failure.
 pub(crate) fn ask(
     browser: &Path,
     page: &Path,
@@ -116,8 +116,9 @@ pub(crate) fn ask(
     script: &str,
 ) -> Vec<serde_json::Value> {
     let asked = format!("new Promise((done) => {{ {script} }})");
+    let window = Window::open(browser, page, sizes[0], dark);
     let answers = sizes.iter().map(|size| {
-        let window = Window::open(browser, page, *size, dark);
+        window.resize(*size);
         let answer = window.evaluate(&asked);
         assert_eq!(window.console(), [""; 0], "{size:?}");
         answer

@@ -152,7 +152,7 @@ pub(crate) struct Window {
 impl Window {
     /// Opens a page, and waits until it is loaded.
     #[track_caller]
-    pub(crate) fn open(program: &Path, page: &Path, (width, height): (u32, u32), dark: bool) -> Window {
+    pub(crate) fn open(program: &Path, page: &Path, size: (u32, u32), dark: bool) -> Window {
         let chromium = Chromium::shared(program);
         let word = |value: &Value| value.as_str().expect("a word").to_owned();
         // Pages of one context share a process, in which they would wait for each other.
@@ -166,8 +166,7 @@ impl Window {
             window.call(&format!("{domain}.enable"), json!({}));
         }
         window.call("Page.setLifecycleEventsEnabled", json!({ "enabled": true }));
-        let screen = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
-        window.call("Emulation.setDeviceMetricsOverride", screen);
+        window.resize(size);
         let scheme = json!({ "name": "prefers-color-scheme", "value": if dark { "dark" } else { "light" } });
         window.call("Emulation.setEmulatedMedia", json!({ "features": [scheme] }));
         let went = window.call("Page.navigate", json!({ "url": format!("file://{}", page.display()) }));
@@ -184,6 +183,13 @@ impl Window {
     #[track_caller]
     fn call(&self, method: &str, parameters: Value) -> Value {
         self.chromium.call(Some(&self.session), method, parameters)
+    }
+
+    /// Gives the screen this width and height.
+    #[track_caller]
+    pub(crate) fn resize(&self, (width, height): (u32, u32)) {
+        let screen = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", screen);
     }
 
     /// The picture of the window, as PNG.
