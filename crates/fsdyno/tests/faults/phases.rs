@@ -24,12 +24,12 @@ const PHASES: [Phase; 4] = [
         name: "ramp",
         words: "--name=a --filename=data --rw=read --bs=4k --size=1m --time_based --ramp_time=600 --runtime=600 \
                 --record-interval=1",
-        set: "delay-us 0",
+        set: SOME_REQUESTS,
     },
     Phase {
         name: "run",
         words: "--name=a --filename=data --rw=read --bs=4k --size=1m --time_based --runtime=600 --record-interval=1",
-        set: "delay-us 0",
+        set: SOME_REQUESTS,
     },
     Phase {
         name: "drain",
@@ -39,6 +39,9 @@ const PHASES: [Phase; 4] = [
         set: "delay-us 0 hold 1",
     },
 ];
+
+/// The words for lab-fault that let a run have requests until it is ended, and leave the processors to other tests.
+const SOME_REQUESTS: &str = "delay-us 5000";
 
 /// The words for lab-fault that answer all requests at once.
 const ANSWERED: &str = "delay-us 0 hold 0";
