@@ -2,8 +2,8 @@
 //! what is accepted, how it ends, how much is moved in each direction, which files remain, and the content of written
 //! blocks.
 //!
-//! A case is determined by its number. `FSDYNO_DIFFERENTIAL_CASES` is the number of cases (default 60; 300 each
-//! night), `FSDYNO_DIFFERENTIAL_SIZES` that of cases on sizes (25; 120 each night), `FSDYNO_DIFFERENTIAL_FROM` the
+//! A case is determined by its number. `FSDYNO_DIFFERENTIAL_CASES` is the number of cases (default 30; 300 each
+//! night), `FSDYNO_DIFFERENTIAL_SIZES` that of cases on sizes (15; 120 each night), `FSDYNO_DIFFERENTIAL_FROM` the
 //! first number. Intended differences are listed in `named.rs`.
 #![forbid(unsafe_code)]
 
@@ -23,8 +23,8 @@ use draw::Drawn;
 use tool::FIO;
 
 /// Number of cases: of all options, and on sizes.
-const CASES: u64 = 60;
-const SIZES: u64 = 25;
+const CASES: u64 = 30;
+const SIZES: u64 = 15;
 
 /// Cases at a time: fio mostly waits.
 const AT_ONCE: usize = 4;
