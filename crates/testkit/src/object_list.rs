@@ -1,12 +1,15 @@
 //! What a server of objects says of a bucket: a page of its keys, the state of its versions and locks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use crate::object_server::Objects;
 
 /// Names of a page, unless fewer are asked for: small, so that tests have several pages.
 const PAGE_NAMES: usize = 100;
 
 /// The document for this query about the bucket with this path.
-pub(crate) fn about_bucket(objects: &BTreeMap<String, Vec<u8>>, path: &str, query: &str, versions: &str) -> String {
+pub(crate) fn about_bucket(objects: &Objects, path: &str, query: &str, versions: &str) -> String {
     if query.starts_with("versioning") {
         return format!("<VersioningConfiguration>{versions}</VersioningConfiguration>");
     }
@@ -19,12 +22,16 @@ pub(crate) fn about_bucket(objects: &BTreeMap<String, Vec<u8>>, path: &str, quer
     let bucket = format!("{}/", path.trim_end_matches('/'));
     // Keys as such, and what they have in common up to the delimiter.
     let mut names: BTreeSet<String> = BTreeSet::new();
-    for key in objects.keys().filter_map(|path| path.strip_prefix(&bucket)).map(decoded) {
-        let Some(rest) = key.strip_prefix(&prefix) else { continue };
+    let paths = objects.range(bucket.clone()..).map_while(|(path, _)| path.strip_prefix(&bucket));
+    for key in paths.map(decoded) {
+        let Some(rest) = key.strip_prefix(&*prefix) else { continue };
         let end = rest.find('/').filter(|_| !delimiter.is_empty()).map(|at| prefix.len() + at + 1);
-        names.insert(key[..end.unwrap_or(key.len())].to_owned());
+        let name = &key[..end.unwrap_or(key.len())];
+        if name > &*after && !names.contains(name) {
+            names.insert(name.to_owned());
+        }
     }
-    let left: Vec<&String> = names.iter().filter(|name| **name > after).collect();
+    let left: Vec<&String> = names.iter().collect();
     let mut document = String::from("<ListBucketResult>");
     for name in left.iter().take(names_max) {
         let shown = name.replace('&', "&amp;").replace('<', "&lt;");
@@ -42,7 +49,7 @@ pub(crate) fn about_bucket(objects: &BTreeMap<String, Vec<u8>>, path: &str, quer
 }
 
 /// What WebDAV says of a folder: itself, and what is directly in it.
-pub(crate) fn folder(objects: &BTreeMap<String, Vec<u8>>, path: &str) -> String {
+pub(crate) fn folder(objects: &Objects, path: &str) -> String {
     let mut names = BTreeSet::from([path.to_owned()]);
     for rest in objects.keys().filter_map(|name| name.strip_prefix(path)) {
         let end = rest.find('/').map_or(rest.len(), |at| at + 1);
@@ -60,13 +67,16 @@ pub(crate) fn page_with_next(query: &str) -> String {
     )
 }
 
-pub(crate) fn value_of(query: &str, name: &str) -> String {
+pub(crate) fn value_of<'q>(query: &'q str, name: &str) -> Cow<'q, str> {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.into_iter().find(|(known, _)| *known == name).map(|(_, value)| decoded(value)).unwrap_or_default()
 }
 
 /// The text of `%XX`.
-fn decoded(text: &str) -> String {
+fn decoded(text: &str) -> Cow<'_, str> {
+    if !text.contains('%') {
+        return text.into();
+    }
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let [first, others @ ..] = rest {
         let code = others.get(..2).and_then(|digits| u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok());
@@ -81,5 +91,5 @@ fn decoded(text: &str) -> String {
             }
         }
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    String::from_utf8_lossy(&bytes).into_owned().into()
 }

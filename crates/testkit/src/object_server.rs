@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::ops::{Deref, Range};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::Command;
@@ -110,12 +111,35 @@ pub struct ObjectServer {
 struct Shared {
     manner: ServerBehaviour,
     tls: Option<Arc<ServerConfig>>,
-    objects: Mutex<BTreeMap<String, Vec<u8>>>,
+    objects: Mutex<Objects>,
     uploads: Mutex<Uploads>,
     heads: Mutex<Vec<String>>,
     held: Mutex<Option<Held>>,
     connections: AtomicUsize,
     over: AtomicBool,
+}
+
+/// What is kept, by path. An answer shares the bytes of an object: a copy takes longer than all else.
+pub(crate) type Objects = BTreeMap<String, Arc<Vec<u8>>>;
+
+/// The body of an answer.
+struct Body {
+    bytes: Arc<Vec<u8>>,
+    part: Range<usize>,
+}
+
+impl From<Vec<u8>> for Body {
+    fn from(bytes: Vec<u8>) -> Body {
+        Body { part: 0..bytes.len(), bytes: Arc::new(bytes) }
+    }
+}
+
+impl Deref for Body {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[self.part.clone()]
+    }
 }
 
 fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -231,13 +255,13 @@ impl ObjectServer {
     }
 
     /// What is kept, by path.
-    pub fn objects(&self) -> BTreeMap<String, Vec<u8>> {
+    pub fn objects(&self) -> BTreeMap<String, Arc<Vec<u8>>> {
         locked(&self.shared.objects).clone()
     }
 
     /// Keeps an object.
     pub fn keep(&self, path: &str, bytes: &[u8]) {
-        locked(&self.shared.objects).insert(path.to_owned(), bytes.to_vec());
+        locked(&self.shared.objects).insert(path.to_owned(), Arc::new(bytes.to_vec()));
     }
 
     /// Removes an object.
@@ -299,16 +323,17 @@ impl Shared {
     /// The next request; `None`: the client has gone.
     fn take_request(&self, from: &mut impl BufRead) -> std::io::Result<Option<(String, Vec<u8>)>> {
         let Some(head) = take_head(from)? else { return Ok(None) };
-        let length = field(&head, "content-length").and_then(|digits| digits.parse().ok()).unwrap_or(0);
-        if let (ServerBehaviour::KeepsParts(wait_ms), true) = (self.manner, length > 0) {
+        let length = field(&head, "content-length").and_then(|digits| digits.parse().ok()).unwrap_or(0_usize);
+        let keeps_parts = matches!(self.manner, ServerBehaviour::KeepsParts(_));
+        if let (ServerBehaviour::KeepsParts(wait_ms), 1..) = (self.manner, length) {
             fsdyno_os::clock::sleep(Duration::from_millis(wait_ms));
-            let mut part = Vec::new();
-            // A connection that is reset ends as one that is closed.
-            let _ = from.take(length as u64).read_to_end(&mut part);
-            return Ok(Some((head, part)));
         }
-        let mut body = vec![0; length];
-        from.read_exact(&mut body)?;
+        let mut body = Vec::with_capacity(length);
+        let taken = from.take(length as u64).read_to_end(&mut body);
+        // A connection that is reset ends as one that is closed.
+        if !keeps_parts && taken? < length {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
         Ok(Some((head, body)))
     }
 
@@ -383,7 +408,8 @@ impl Shared {
 
     /// Answers like a server that keeps objects. Returns whether the connection goes on.
     fn answer_as_keeper(&self, head: &str, body: Vec<u8>, to: &mut impl Write) -> std::io::Result<bool> {
-        let written = if head.starts_with("PUT ") { tag_of(&body) } else { String::new() };
+        let tells_mark = self.manner == ServerBehaviour::Honest && head.starts_with("PUT ");
+        let written = if tells_mark { tag_of(&body) } else { String::new() };
         let (status, body) = self.keeps(head, body);
         let requests = || locked(&self.heads).len();
         if let ServerBehaviour::WarmsUp(slow) = self.manner {
@@ -400,7 +426,7 @@ impl Shared {
             write!(to, "HTTP/1.1 {status} Word\r\n{tag}Content-Length: {}\r\n\r\n", body.len())?;
             return Ok(self.manner != ServerBehaviour::ClosesBehindAnswers);
         }
-        if status == 200 && self.manner == ServerBehaviour::Honest && !written.is_empty() && body.is_empty() {
+        if status == 200 && tells_mark && body.is_empty() {
             write!(to, "HTTP/1.1 200 Word\r\n{written}Content-Length: 0\r\n\r\n")?;
             return Ok(true);
         }
@@ -431,7 +457,7 @@ impl Shared {
     }
 
     /// Does what an honest server does: status and body.
-    fn keeps(&self, head: &str, body: Vec<u8>) -> (u16, Vec<u8>) {
+    fn keeps(&self, head: &str, body: Vec<u8>) -> (u16, Body) {
         let mut words = head.split(' ');
         let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let careless = self.manner == ServerBehaviour::Careless;
@@ -441,11 +467,12 @@ impl Shared {
         let is_of_upload = query.contains("uploadId=") || query.ends_with("uploads=");
         if is_of_upload && (self.manner != ServerBehaviour::Tacit || method != "GET") {
             let fails = self.manner == ServerBehaviour::CompletesBadly;
-            return locked(&self.uploads).answer((method, path, query), body, &mut objects, fails);
+            let (status, body) = locked(&self.uploads).answer((method, path, query), body, &mut objects, fails);
+            return (status, body.into());
         }
         if !query.is_empty() {
             return if self.manner == ServerBehaviour::Tacit {
-                (403, b"<Error><Code>AccessDenied</Code></Error>".to_vec())
+                (403, b"<Error><Code>AccessDenied</Code></Error>".to_vec().into())
             } else {
                 let document = match self.manner {
                     ServerBehaviour::EndlessPages if query.contains("list-type=") => object_list::page_with_next(query),
@@ -462,11 +489,22 @@ impl Shared {
                         object_list::about_bucket(&objects, path, query, versions)
                     }
                 };
-                (200, document.into_bytes())
+                (200, document.into_bytes().into())
             };
         }
-        let path = path.to_owned();
-        match (method, objects.get(&path)) {
+        let found = objects.get(path);
+        if let ("GET" | "HEAD", Some(object)) = (method, found) {
+            let whole = 0..object.len();
+            let (status, part) = match range(head).filter(|_| !careless) {
+                Some((from, to)) => {
+                    let end = whole.end.min(to.saturating_add(1));
+                    (206, from.min(end)..end)
+                }
+                None => (200, whole),
+            };
+            return (status, Body { bytes: Arc::clone(object), part });
+        }
+        let (status, body) = match (method, found) {
             ("PUT", _) if self.manner == ServerBehaviour::KeepsMarkersAlone && !path.ends_with("/.fsdyno-work") => {
                 (503, b"<Error><Code>SlowDown</Code></Error>".to_vec())
             }
@@ -474,29 +512,29 @@ impl Shared {
             ("PUT", _) if path == "/latest/api/token" => (200, b"token-of-the-machine".to_vec()),
             ("PUT", Some(_)) if field(head, "if-none-match").is_some() && !careless => (412, Vec::new()),
             ("PUT", _) => {
-                objects.insert(path, body);
+                objects.insert(path.to_owned(), Arc::new(body));
                 (200, Vec::new())
             }
             ("MKCOL", _) => (201, Vec::new()),
-            ("PROPFIND", _) => (207, object_list::folder(&objects, &path).into_bytes()),
+            ("PROPFIND", _) => (207, object_list::folder(&objects, path).into_bytes()),
             // A folder goes with all that is in it.
             ("DELETE", None) if path.ends_with('/') => {
-                objects.retain(|name, _| !name.starts_with(&path));
+                objects.retain(|name, _| !name.starts_with(path));
                 (204, Vec::new())
             }
-            ("DELETE", _) => (if objects.remove(&path).is_some() { 204 } else { 404 }, Vec::new()),
-            ("GET" | "HEAD", Some(object)) => match range(head).filter(|_| !careless) {
-                Some((from, to)) => (206, object.get(from..=to.min(object.len() - 1)).unwrap_or_default().to_vec()),
-                None => (200, object.clone()),
-            },
+            ("DELETE", _) => (if objects.remove(path).is_some() { 204 } else { 404 }, Vec::new()),
             ("GET" | "HEAD", None) => (404, b"<Error><Code>NoSuchKey</Code></Error>".to_vec()),
             _ => (405, Vec::new()),
-        }
+        };
+        (status, body.into())
     }
 }
 
-/// Bytes of an object that its mark is made of: without optimisation a mark of all bytes takes longer than all else.
-const MARKED_BYTES: usize = 4 << 10;
+/// Bytes of an object that its mark is made of: a mark of all bytes takes longer than all else.
+const MARKED_BYTES: usize = 256;
+
+/// Bytes of a body that are sent by one call with the head; more would be copied for nothing.
+const BESIDE_HEAD_BYTES: usize = 64 << 10;
 
 /// The field with the mark of these bytes: of their first ones, and of their number.
 fn tag_of(body: &[u8]) -> String {
@@ -549,7 +587,10 @@ fn write_answer(to: &mut impl Write, status: u16, body: &[u8], chunked: bool) ->
     } else {
         let length = if status == 204 { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
         answer.extend_from_slice(format!("{length}\r\n").as_bytes());
-        answer.extend_from_slice(body);
+        let (beside, rest) = body.split_at(body.len().min(BESIDE_HEAD_BYTES));
+        answer.extend_from_slice(beside);
+        to.write_all(&answer)?;
+        return to.write_all(rest);
     }
     to.write_all(&answer)
 }

@@ -1,8 +1,10 @@
 //! Uploads in parts of a server of objects.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::object_list::value_of;
+use crate::object_server::Objects;
 
 /// S3 takes no smaller parts before the last one, bytes.
 const PART_BYTES_MIN: usize = 5 << 20;
@@ -24,10 +26,10 @@ impl Uploads {
         &mut self,
         (method, path, query): (&str, &str, &str),
         body: Vec<u8>,
-        objects: &mut BTreeMap<String, Vec<u8>>,
+        objects: &mut Objects,
         fails: bool,
     ) -> (u16, Vec<u8>) {
-        let id = value_of(query, "uploadId");
+        let id = &*value_of(query, "uploadId");
         match method {
             "GET" => return (200, self.page(path, &value_of(query, "prefix")).into_bytes()),
             "POST" if id.is_empty() => {
@@ -40,7 +42,7 @@ impl Uploads {
             }
             _ => {}
         }
-        let Some((_, parts)) = self.open.get_mut(&id) else {
+        let Some((_, parts)) = self.open.get_mut(id) else {
             return (404, b"<Error><Code>NoSuchUpload</Code></Error>".to_vec());
         };
         match method {
@@ -57,13 +59,17 @@ impl Uploads {
                 if parts.values().rev().skip(1).any(|part| part.len() < PART_BYTES_MIN) {
                     return (400, b"<Error><Code>EntityTooSmall</Code></Error>".to_vec());
                 }
-                if let Some((path, parts)) = self.open.remove(&id) {
-                    objects.insert(path, parts.into_values().collect::<Vec<_>>().concat());
+                if let Some((path, parts)) = self.open.remove(id) {
+                    let joined = parts.into_values().reduce(|mut object, part| {
+                        object.extend_from_slice(&part);
+                        object
+                    });
+                    objects.insert(path, Arc::new(joined.unwrap_or_default()));
                 }
                 (200, b"<CompleteMultipartUploadResult/>".to_vec())
             }
             _ => {
-                self.open.remove(&id);
+                self.open.remove(id);
                 (204, Vec::new())
             }
         }

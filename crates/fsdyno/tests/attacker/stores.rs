@@ -116,7 +116,7 @@ fn is_cleaned(place: &TestDirectory, server: &ObjectServer, kill: &Kill, of_clea
     assert!(!cleaned.stdout.contains("still uses it"), "{what}: {cleaned:?}");
     assert_eq!(server.objects().into_keys().collect::<Vec<_>>(), THEIRS, "{what}");
     assert_eq!(server.open_uploads(), 0, "{what}");
-    assert!(server.objects().values().all(|object| object == b"precious"), "{what}");
+    assert!(server.objects().values().all(|object| object.as_slice() == b"precious"), "{what}");
 }
 
 /// Keys that somebody else wrote into the folder of a run that was killed, more than a page has: they stay, and are named.
