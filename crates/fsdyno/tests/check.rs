@@ -138,7 +138,8 @@ fn a_broken_gate_keeps_everything_from_being_written() {
 fn gates_of_the_shipped_profiles() {
     let place = place();
     for profile in ["prometheus-gate", "gitlab-nfs-gate"] {
-        let (status, study) = check(&place, &[profile]);
+        let (status, study) = check(&place, &[profile, "--quick"]);
+        assert!(study.notes.iter().all(|note| note.id != "shortened"), "gates take no time: {:?}", study.notes);
         let open: Vec<&VerdictRow> = study.verdicts.iter().filter(|row| row.verdict != Verdict::Pass).collect();
         if ["network", "fuse"].contains(&class(&study)) {
             testkit::skip(&format!("the build is not on a local filesystem: {open:?}"));
@@ -152,7 +153,7 @@ fn gates_of_the_shipped_profiles() {
 fn several_profiles_share_one_study_in_the_order_asked() {
     let place = place();
     own(&place, "first", 400, &p99("1000"));
-    let (status, study) = check(&place, &["first", "gitlab-smallfiles", "gitlab-nfs-gate"]);
+    let (status, study) = check(&place, &["first", "gitlab-smallfiles", "gitlab-nfs-gate", "--quick"]);
     let profiles: Vec<&str> = study.verdicts.iter().map(|row| row.requirement.profile.as_str()).collect();
     assert!(
         profiles.is_sorted_by_key(|name| ["first", "gitlab-smallfiles", "gitlab-nfs-gate"]
@@ -162,6 +163,10 @@ fn several_profiles_share_one_study_in_the_order_asked() {
     );
     assert_eq!(status, Some(0), "{study:?}");
     assert_eq!(answer(&study, "write").origin, TestOrigin::Equivalent);
+    // Only what was shortened says so.
+    let is_shortened = |id| answer(&study, id).caveats.iter().any(|caveat| caveat.starts_with("shortened"));
+    assert_eq!(["p99", "write", "read"].map(is_shortened), [true, false, false], "{study:?}");
+    assert!(study.notes.iter().any(|note| note.id == "shortened"), "{:?}", study.notes);
 }
 
 #[test]
@@ -203,13 +208,6 @@ fn what_is_expected_is_seen_even_where_gates_alone_answer() {
     let place = place();
     let ran = run(&place, &["gitlab-nfs-gate", "data", "--no-store", "--expect", "nfs"]);
     ran.refused("should be nfs, but it is");
-}
-
-#[test]
-fn only_what_was_shortened_says_so() {
-    let place = place();
-    let (_, whole) = check(&place, &["gitlab-smallfiles", "--quick"]);
-    assert!(whole.notes.iter().all(|note| note.id != "shortened"), "{:?}", whole.notes);
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn a_test_leaves_one_line_whatever_its_rounds() {
 #[test]
 fn one_line_of_progress_says_how_long_the_question_takes() {
     let place = TestDirectory::with(&["a", "b"]);
-    let words = "compare a=a b=b --rounds 1 --runtime 2 --size 16m --only read,randread --no-store";
+    let words = "compare a=a b=b --rounds 1 --runtime 2 --size 16m --bs 1m --only read,randread --no-store";
     for columns in WIDTHS {
         let Some(screen) = shown(&place, words, columns) else { return };
         let lines: Vec<&str> = screen.split("\r\u{1b}[K").skip(1).filter_map(|rest| rest.split('\r').next()).collect();
@@ -130,7 +130,7 @@ fn one_line_of_progress_says_how_long_the_question_takes() {
         assert!(lines.iter().all(|line| line.chars().count() < columns), "{columns}: {lines:#?}");
         assert!(lines[0].contains("1/4 a: "), "the first line has its place: {lines:#?}");
         assert!(
-            lines[lines.len() - 1].contains("4/4 b: 4k random read, depth"),
+            lines[lines.len() - 1].contains("4/4 b: 1m random read, depth"),
             "two patterns on two paths: {lines:#?}"
         );
         let seconds =

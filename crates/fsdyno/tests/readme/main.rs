@@ -76,9 +76,9 @@ fn words(line: &str) -> Vec<String> {
 /// Options that make a long question short.
 fn briefly(question: &str) -> &'static [&'static str] {
     match question {
-        "measure" => &["--quick", "--size=16m", "--only=read-latency,seq-write"],
-        "smallfiles" => &["--files=100", "--limit=1"],
-        "compare" => &["--rounds=2", "--size=8m", "--runtime=1", "--only=randread,write"],
+        "measure" => &["--quick", "--size=16m", "--only=sync-latency,seq-read"],
+        "smallfiles" => &["--files=20", "--limit=1"],
+        "compare" => &["--rounds=2", "--size=8m", "--runtime=1", "--only=randread,write", "--bs=1m"],
         "time" => &["--rounds=1"],
         _ => &[],
     }

@@ -44,7 +44,7 @@ const BLOCKS: &[(&str, &str, Tried)] = &[
         "kubectl ",
         Otherwise("it needs a cluster; dist: deployed::commands_of_the_page_name_what_there_is"),
     ),
-    ("live-stream", "fsdyno sweep ", Shell(&["--size=8m", "--runtime=1", "--iodepth=1", "--bs=4k", "--no-store"])),
+    ("live-stream", "fsdyno sweep ", Shell(&["--size=8m", "--runtime=1", "--iodepth=1", "--bs=1m", "--no-store"])),
     ("object-storage", "# A: a bucket", Otherwise("faces: stores asks these questions of a server of its own")),
     ("object-storage", "s3://bench/lab ", Otherwise("printed, not typed")),
     ("object-storage", "# A: the same bucket", Otherwise("faces: stores compares a bucket with a directory")),
