@@ -292,11 +292,10 @@ impl Content {
     }
 
     fn refill(&mut self, buffer: &mut [u8]) {
-        let mut words = buffer.chunks_exact_mut(8);
-        for word in &mut words {
-            word.copy_from_slice(&self.stream.next_u64().to_le_bytes());
+        let (words, rest) = buffer.as_chunks_mut();
+        for word in words {
+            *word = self.stream.next_u64().to_le_bytes();
         }
-        let rest = words.into_remainder();
         let last = self.stream.next_u64().to_le_bytes();
         rest.copy_from_slice(&last[..rest.len()]);
     }

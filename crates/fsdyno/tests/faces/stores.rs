@@ -4,13 +4,37 @@ mod inspected;
 mod kept;
 
 use std::process::Command;
+use std::sync::LazyLock;
 
+use fsdyno_results::Study;
 use testkit::{ObjectServer, RunResult, Running, ServerBehaviour, TestDirectory, wait_until};
 
 const SECRET: &str = "wJalrXUtnFEMIbPxRfiCYEXAMPLEKEY";
 
-/// All tests of a store, which their least budget ends long before their time.
-const MEASURE: &str = "measure s3://bucket/pre --quick --connections 2 --budget 1664";
+/// All tests of a store. Requests cost money: the budget ends each test, however much time is left.
+const MEASURE: &str = "measure s3://bucket/pre --runtime 600 --connections 2 --budget 1664 --json --no-store";
+
+/// Objects of others, beside the folder of a run.
+const THEIRS: [&str; 2] = ["/bucket/fsdyno-work-x/theirs", "/bucket/pre/theirs"];
+
+/// A store whose tests have run, and their answer.
+struct Measured {
+    server: ObjectServer,
+    ran: RunResult,
+    study: Study,
+}
+
+impl Measured {
+    fn new(manner: ServerBehaviour) -> Measured {
+        let (server, place) = (ObjectServer::start(manner), TestDirectory::new());
+        THEIRS.iter().for_each(|path| server.keep(path, b"precious"));
+        let ran = ask(&place, &server, MEASURE);
+        Measured { study: ran.study(), server, ran }
+    }
+}
+
+/// An honest store: several tests read the same answer.
+static HONEST: LazyLock<Measured> = LazyLock::new(|| Measured::new(ServerBehaviour::Honest));
 
 fn command(place: &TestDirectory, server: &ObjectServer, words: &str) -> Command {
     let mut command = place.command(words);
@@ -35,12 +59,10 @@ fn directory(place: &TestDirectory) -> String {
 
 #[test]
 fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
-    for manner in [ServerBehaviour::Honest, ServerBehaviour::Tacit] {
-        let (server, place) = (ObjectServer::start(manner), TestDirectory::new());
-        server.keep("/bucket/pre/theirs", b"precious");
-        server.keep("/bucket/fsdyno-work-x/theirs", b"precious");
-        let ran = ask(&place, &server, &format!("{MEASURE} --json --no-store")).good();
-        let study = ran.study();
+    let tacit = Measured::new(ServerBehaviour::Tacit);
+    for (manner, measured) in [(ServerBehaviour::Honest, &*HONEST), (ServerBehaviour::Tacit, &tacit)] {
+        let Measured { server, ran, study } = measured;
+        assert_eq!(ran.status, Some(0), "{manner:?}: {ran:?}");
         let names: Vec<&str> = study.rows.iter().map(|row| row.pattern.as_str()).collect();
         let mut wanted = vec![
             "put-4k",
@@ -68,8 +90,7 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
         for phase in study.rows.iter().filter_map(|row| row.phase.as_ref()) {
             assert!(phase.operations > 0 && phase.error.is_none(), "{manner:?}: {phase:?}");
         }
-        let kept: Vec<String> = server.objects().into_keys().collect();
-        assert_eq!(kept, ["/bucket/fsdyno-work-x/theirs", "/bucket/pre/theirs"], "{manner:?}");
+        assert_eq!(server.objects().into_keys().collect::<Vec<_>>(), THEIRS, "{manner:?}");
         assert!(!ran.stdout.contains(SECRET) && !ran.stderr.contains(SECRET));
         let (heads, own) = (server.heads(), "/bucket/pre/fsdyno-work-");
         assert!(heads.iter().all(|head| head.contains(own) || head.contains("/bucket/?")), "{manner:?}");
@@ -82,12 +103,9 @@ fn a_store_is_measured_by_objects_that_are_gone_afterwards() {
     }
 }
 
-/// Requests cost money: the budget ends each test, however much time is left.
 #[test]
 fn no_more_requests_are_sent_than_the_budget_has() {
-    let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
-    let words = "measure s3://bucket --runtime 600 --connections 2 --budget 1664 --no-store --json";
-    let study = ask(&place, &server, words).good().study();
+    let Measured { server, study, .. } = &*HONEST;
     let of = |pattern: &str, method: &str| {
         let row = study.rows.iter().find(|row| row.pattern == pattern).and_then(|row| row.run.as_ref()).expect(pattern);
         let answers = row.jobs.iter().filter_map(|job| job.object.as_deref()).map(|object| &object.answers);
@@ -183,7 +201,7 @@ fn what_no_counter_shows_of_a_mount_is_not_visible() {
 fn a_store_that_fails_cannot_win_a_comparison() {
     let (server, place) = (ObjectServer::start(ServerBehaviour::KeepsMarkersAlone), TestDirectory::new());
     let words = format!(
-        "compare bucket=s3://bucket local={} --only write-4k,read-4k --rounds 8 --no-store --json",
+        "compare bucket=s3://bucket local={} --only write-4k,read-4k --rounds 4 --no-store --json",
         directory(&place)
     );
     let study = ask(&place, &server, &words).study();
@@ -261,23 +279,26 @@ fn a_curve_of_a_store_offers_its_loads_over_many_connections() {
 /// No question sends more requests than its budget, but those that look and clean up.
 #[test]
 fn a_budget_is_kept() {
+    within_budget("measure", &HONEST.ran, &HONEST.server, 1664);
     for (words, budget) in [
-        ("measure s3://bucket/pre --quick --connections 2", 1664),
         ("sweep s3://bucket/pre --runtime 1 --connections 1,2 --requests put,get", 600),
         ("curve s3://bucket/pre --runtime 2 --connections 2 --requests get --loads 50", 600),
         ("check s3-standard s3://bucket/pre --quick", 13_320),
     ] {
         let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
         let ran = ask(&place, &server, &format!("{words} --budget {budget} --no-store"));
-        // A check may answer that the store is too slow.
-        assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
-        let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains("dollars at most, and "), "{said}");
-        let costs =
-            |head: &&String| !head.starts_with("DELETE ") && !head.contains(".fsdyno-work") && !head.contains("/?");
-        let sent = server.heads().iter().filter(costs).count();
-        assert!(sent <= budget && sent > 100, "{words}: {sent} requests of {budget}");
+        within_budget(words, &ran, &server, budget);
     }
+}
+
+fn within_budget(words: &str, ran: &RunResult, server: &ObjectServer, budget: usize) {
+    // A check may answer that the store is too slow.
+    assert!(matches!(ran.status, Some(0 | 1 | 3)), "{ran:?}");
+    let said = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("dollars at most, and "), "{said}");
+    let costs = |head: &&String| !head.starts_with("DELETE ") && !head.contains(".fsdyno-work") && !head.contains("/?");
+    let sent = server.heads().iter().filter(costs).count();
+    assert!(sent <= budget && sent > 100, "{words}: {sent} requests of {budget}");
 }
 
 /// Yes, no, or not examined for each function of a store; the exit status says the same.
@@ -370,10 +391,9 @@ fn buckets_that_keep_what_is_deleted_are_refused_without_a_word() {
 /// A server that answers before its work is done says an error behind a good status. What was sent is taken back.
 #[test]
 fn an_upload_that_fails_behind_a_good_status_is_an_error() {
-    for manner in [ServerBehaviour::CompletesBadly, ServerBehaviour::Honest] {
-        let (server, place) = (ObjectServer::start(manner), TestDirectory::new());
-        let ran = ask(&place, &server, &format!("{MEASURE} --no-store --json"));
-        let study = ran.study();
+    let bad = Measured::new(ServerBehaviour::CompletesBadly);
+    for (manner, measured) in [(ServerBehaviour::CompletesBadly, &bad), (ServerBehaviour::Honest, &*HONEST)] {
+        let Measured { server, study, .. } = measured;
         let phase =
             |pattern: &str| study.rows.iter().find(|row| row.pattern == pattern).and_then(|row| row.phase.clone());
         let (whole, complete) = (phase("put-parts").expect("a row"), phase("complete").expect("a row"));
@@ -389,7 +409,7 @@ fn an_upload_that_fails_behind_a_good_status_is_an_error() {
             assert!(says && whole.operations == 0 && complete.latency.moments.count == 0, "{whole:?}");
             assert!(heads.iter().any(|head| head.starts_with("DELETE ") && head.contains("?uploadId=")), "{parts}");
         }
-        assert!(server.open_uploads() == 0 && server.objects().is_empty(), "{manner:?}");
+        assert!(server.open_uploads() == 0 && server.objects().into_keys().eq(THEIRS), "{manner:?}");
     }
 }
 
@@ -564,16 +584,18 @@ fn questions_that_need_a_directory_say_so_before_anything_is_made() {
 #[test]
 fn what_speaks_against_the_number_stands_in_the_answer() {
     let place = TestDirectory::new();
-    let compare = format!("compare s3://bucket local={} --rounds 1 --json --no-store", directory(&place));
-    for (words, patterns) in
-        [(&format!("{MEASURE} --json --no-store"), &["get-4k", "head-4k"][..]), (&compare, &["read-4k", "stat-4k"])]
-    {
-        for (manner, told) in [(ServerBehaviour::Honest, false), (ServerBehaviour::ClosesBehindAnswers, true)] {
-            let study = ask(&place, &ObjectServer::start(manner), words).good().study();
+    let compare =
+        format!("compare s3://bucket local={} --only read-4k,stat-4k --rounds 1 --json --no-store", directory(&place));
+    for (manner, told) in [(ServerBehaviour::Honest, false), (ServerBehaviour::ClosesBehindAnswers, true)] {
+        let closes = (manner != ServerBehaviour::Honest).then(|| Measured::new(manner));
+        let measured = closes.as_ref().unwrap_or(&*HONEST);
+        assert_eq!(measured.ran.status, Some(0), "{:?}", measured.ran);
+        let compared = ask(&place, &ObjectServer::start(manner), &compare).good().study();
+        for (study, patterns) in [(&measured.study, ["get-4k", "head-4k"]), (&compared, ["read-4k", "stat-4k"])] {
             for pattern in patterns {
-                let row = study.rows.iter().find(|row| row.pattern == *pattern && row.target == 0).expect("a row");
+                let row = study.rows.iter().find(|row| row.pattern == pattern && row.target == 0).expect("a row");
                 let found = row.findings.iter().any(|finding| finding.id == "no-keep-alive");
-                assert_eq!(found, told, "{words} {manner:?} {pattern}: {:?}", row.findings);
+                assert_eq!(found, told, "{manner:?} {pattern}: {:?}", row.findings);
             }
         }
     }
