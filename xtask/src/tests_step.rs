@@ -84,7 +84,17 @@ const TIERS: &[Tier] = &[
     }
     .waits("4"),
     tier("attacker", &["attacker"]).waits("4"),
-    tier("faults", &["faults"]).waits("4"),
+    Tier {
+        choice: &[
+            "--skip=hangs::a_disk_that_never_answers",
+            "--skip=hangs::frozen",
+            "--skip=limits::of_the_system",
+            "--skip=space::a_failing_disk",
+            "--skip=verify::dropped_writes",
+        ],
+        ..tier("faults", &["faults"])
+    }
+    .waits("4"),
     Tier {
         choice: &[
             "--skip=real_runs_take",
@@ -136,6 +146,18 @@ const TIERS: &[Tier] = &[
     },
     Tier { choice: &["killed_at_any_"], variables: &[("FSDYNO_KILLS", "50")], ..nightly("kills", &["attacker"]) },
     Tier { choice: &["all_recipes_run", "literal_runs_the"], ..nightly("loops", QUESTIONS) },
+    // Each begins a kernel of its own, which takes more CPU time than the test.
+    Tier {
+        choice: &[
+            "hangs::a_disk_that_never_answers",
+            "hangs::frozen",
+            "limits::of_the_system",
+            "space::a_failing_disk",
+            "verify::dropped_writes",
+        ],
+        ..nightly("guests", &["faults"])
+    }
+    .waits("4"),
     nightly("judgements", &["judgements"]),
     nightly("memory", &["memcheck"]),
     Tier { choice: &["case_c::", "time_proof::"], variables: &[("FSDYNO_LAB_LONG", "1")], ..nightly("long", &["lab"]) },

@@ -46,7 +46,7 @@ impl Scene {
     /// runs.
     pub(crate) fn measuring(&self) -> (Running, PathBuf) {
         let mut running =
-            self.start("measure data --quick --only=read-latency,seq-write --runtime=2 --size=16m --no-store");
+            self.start("measure data --quick --only=seq-read,seq-write --runtime=2 --size=16m --no-store");
         let mut found = None;
         running.wait_until("the measured file", |_| {
             found = work_directory(&self.data()).filter(|work| work.join("measure.dat").exists());
