@@ -150,7 +150,7 @@ fn of_all(rows: &[&Row], metric: Metric) -> Result<Estimate, String> {
 
 /// Measured time of a run, s.
 pub(crate) fn measured_s(row: &Row) -> f64 {
-    row.figures().map_or(0.0, |figures| figures.elapsed_s)
+    row.elapsed_s().unwrap_or(0.0)
 }
 
 fn jobs<'a>(rows: &'a [&'a Row]) -> impl Iterator<Item = &'a JobRecord> {

@@ -24,6 +24,7 @@ pub use fsdyno_stats::{
     BUCKETS, Histogram, Interval, Moments, UNLIMITED_BUCKETS, bucket_of, bucket_value, unlimited_bucket_of,
 };
 pub use judgement::Judge;
+pub use merge::latency_series;
 pub use new_records::DEFAULT_PERCENTILES;
 pub use nodes::{CpuIdleness, MergeError, Node, RANKS_APART};
 pub use object::ObjectRecord;

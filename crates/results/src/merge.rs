@@ -37,19 +37,26 @@ fn rows<'r>(jobs: impl Iterator<Item = &'r JobRecord>) -> Vec<Cow<'r, JobRecord>
 }
 
 impl JobRecord {
-    /// Merges all of these records; `None` if there are none. It is here so that its callers do not each compile a
-    /// copy of the code that clones a record.
-    pub fn merged(jobs: &[JobRecord]) -> Option<JobRecord> {
-        let (first, others) = jobs.split_first()?;
-        let mut merged = first.clone();
-        others.iter().for_each(|job| merged.merge(job));
+    /// Merges all of these records, without the values of each interval; `None` if there are none. It is here so that
+    /// its callers do not each compile a copy of the code that clones a record.
+    pub fn merged<'j>(jobs: impl IntoIterator<Item = &'j JobRecord>) -> Option<JobRecord> {
+        let mut jobs = jobs.into_iter();
+        let mut merged = jobs.next()?.clone();
+        merged.latency_series = Vec::new();
+        jobs.for_each(|job| merged.merge_totals(job));
         Some(merged)
+    }
+
+    /// Adds another worker of the same group, with the values of each interval.
+    pub fn merge(&mut self, other: &JobRecord) {
+        self.merge_totals(other);
+        merge_series(&mut self.latency_series, &other.latency_series);
     }
 
     /// Adds another worker of the same group. The row keeps name, pid and setup of its first member, the options that
     /// all members share, and the first error.
     #[expect(clippy::too_many_lines, reason = "it takes a whole record apart, so that no new field is forgotten")]
-    pub fn merge(&mut self, other: &JobRecord) {
+    fn merge_totals(&mut self, other: &JobRecord) {
         let JobRecord {
             name: _,
             description: _,
@@ -94,7 +101,7 @@ impl JobRecord {
             timed_one_in,
             sampled_latency,
             plan: _,
-            latency_series,
+            latency_series: _,
             conditions: _,
             object,
         } = self;
@@ -140,7 +147,6 @@ impl JobRecord {
         add(latency_ms_counts, &other.latency_ms_counts);
         *survived_errors = sum_of_errors(*survived_errors, other.survived_errors);
         *timed_one_in = (*timed_one_in).max(other.timed_one_in);
-        merge_series(latency_series, &other.latency_series);
         match (object.as_mut(), &other.object) {
             (Some(mine), Some(other)) => mine.merge(other),
             (None, Some(other)) => *object = Some(other.clone()),
@@ -205,6 +211,13 @@ fn add<const N: usize>(counts: &mut [u64; N], more: &[u64; N]) {
     for (count, more) in counts.iter_mut().zip(more) {
         *count += more;
     }
+}
+
+/// The latencies of each interval, of all these workers together.
+pub fn latency_series<'j>(jobs: impl IntoIterator<Item = &'j JobRecord>) -> Vec<LatencySlice> {
+    let mut series = Vec::new();
+    jobs.into_iter().for_each(|job| merge_series(&mut series, &job.latency_series));
+    series
 }
 
 /// Adds the slices of another worker of the group: slices of the same interval add up.

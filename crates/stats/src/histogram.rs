@@ -129,14 +129,23 @@ impl Histogram {
 
     /// Adds another histogram's counts.
     pub fn merge(&mut self, other: &Histogram) {
-        for (bucket, count) in other.used() {
-            self.add(bucket, count);
+        match &other.form {
+            Form::Open(more) if !more.is_empty() => {
+                let counts = self.open();
+                counts.resize(counts.len().max(more.len()), 0);
+                counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+            }
+            Form::Open(_) => {}
+            Form::Packed(_) => other.used().for_each(|(bucket, count)| self.add(bucket, count)),
         }
     }
 
     /// Number of values that were counted.
     pub fn count(&self) -> u64 {
-        self.used().map(|(_, count)| count).sum()
+        match &self.form {
+            Form::Open(counts) => counts.iter().sum(),
+            Form::Packed(_) => self.used().map(|(_, count)| count).sum(),
+        }
     }
 
     /// Counts by bucket, up to the highest in use.

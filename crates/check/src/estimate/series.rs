@@ -1,6 +1,6 @@
 //! Computes rates window by window, and latencies second by second, over all workers of a run.
 
-use fsdyno_results::{LatencySlice, Row, Samples};
+use fsdyno_results::{LatencySlice, Row, Samples, latency_series};
 
 use super::directions;
 use crate::metric::IoDirection;
@@ -25,10 +25,7 @@ pub(super) fn of_run(row: &Row, io_direction: IoDirection, bytes: bool) -> Vec<f
 pub(super) fn mean_latencies(rows: &[&Row]) -> Vec<f64> {
     let mut means = Vec::new();
     for run in rows.iter().filter_map(|row| row.run.as_ref()) {
-        let mut jobs = run.jobs.iter();
-        let Some(mut all) = jobs.next().cloned() else { continue };
-        jobs.for_each(|job| all.merge(job));
-        means.extend(all.latency_series.iter().filter_map(mean_of));
+        means.extend(latency_series(&run.jobs).iter().filter_map(mean_of));
     }
     means
 }

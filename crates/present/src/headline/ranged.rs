@@ -38,11 +38,11 @@ fn unit(word: &str) -> Option<(usize, f64, &str)> {
 /// Whether two sentences differ only in figures and their units.
 pub(super) fn alike(one: &str, other: &str) -> bool {
     let same = |(one, other): (&str, &str)| {
-        let figures = figure(one).zip(figure(other));
-        let units = unit(one).zip(unit(other));
+        let figures = || figure(one).zip(figure(other));
+        let units = || unit(one).zip(unit(other));
         one == other
-            || figures.is_some_and(|(one, other)| (one.before, one.behind) == (other.before, other.behind))
-            || units.is_some_and(|(one, other)| (one.0, one.2) == (other.0, other.2))
+            || figures().is_some_and(|(one, other)| (one.before, one.behind) == (other.before, other.behind))
+            || units().is_some_and(|(one, other)| (one.0, one.2) == (other.0, other.2))
     };
     one.split_whitespace().count() == other.split_whitespace().count()
         && one.split_whitespace().zip(other.split_whitespace()).all(same)

@@ -1,7 +1,7 @@
 //! Makes the sections with charts: throughput over time, distribution of latency, latency over time; a small chart for
 //! each test.
 
-use fsdyno_results::{Lane, TestRounds, Trust};
+use fsdyno_results::{Lane, TestRounds, Trust, latency_series};
 use maud::{Markup, html};
 
 use super::chart::distribution::{self, Curve};
@@ -214,8 +214,8 @@ fn latency_over_time(lines: &[(usize, &PatternLine<'_>)], grid: &Grid<'_>, place
     let of_line = |line: &PatternLine<'_>| {
         let map = |(target, cell): (usize, &TestRounds<'_>)| {
             let counted = cell.counted();
-            let rounds = counted.iter().filter_map(|repeat| repeat.merged.as_ref());
-            Some((target, Map::of(rounds.map(|merged| &merged.latency_series[..]))?))
+            let rounds = counted.iter().map(|repeat| latency_series(repeat.workers.iter().copied()));
+            Some((target, Map::of(rounds)?))
         };
         line.cells.iter().enumerate().filter_map(map).collect::<Vec<_>>()
     };

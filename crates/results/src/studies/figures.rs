@@ -74,10 +74,18 @@ impl LatencyFigures {
 }
 
 impl Row {
+    /// The measured time, s; `None`: it never ran.
+    pub fn elapsed_s(&self) -> Option<f64> {
+        match &self.phase {
+            Some(phase) => Some(phase.elapsed_ns as f64 / 1e9),
+            None => self.run.as_ref()?.jobs.iter().map(elapsed_s).reduce(f64::max),
+        }
+    }
+
     /// The row's figures; `None`: it never ran.
     pub fn figures(&self) -> Option<Figures> {
         if let Some(phase) = &self.phase {
-            let elapsed_s = phase.elapsed_ns as f64 / 1e9;
+            let elapsed_s = self.elapsed_s()?;
             let bytes = phase.bytes.unwrap_or(0);
             let rate = |amount: u64| if elapsed_s > 0.0 { amount as f64 / elapsed_s } else { 0.0 };
             let total = DirectionFigures {
@@ -120,11 +128,14 @@ impl Row {
     }
 }
 
+/// The time of a job's or a group's longest direction, s.
+fn elapsed_s(job: &JobRecord) -> f64 {
+    job.directions.iter().map(|(_, direction)| direction.runtime_ms).max().unwrap_or(0) as f64 / 1e3
+}
+
 impl Figures {
     /// The figures of a job's or a group's record.
     pub fn of_job(job: &JobRecord) -> Figures {
-        let elapsed_ms =
-            job.directions.read.runtime_ms.max(job.directions.write.runtime_ms).max(job.directions.trim.runtime_ms);
         let cpu_ns = job.cpu_of_io_ns();
         // CPU time covers the whole life of the workers, wall time is summed over them.
         let wall_ns = job.job_runtime_ms.max(1) * 1_000_000;
@@ -135,7 +146,7 @@ impl Figures {
             sync: LatencyFigures::of(&job.sync.lat),
             cpu_ns,
             cpu_percent: cpu_ns as f64 * 100.0 * f64::from(job.members.max(1)) / wall_ns as f64,
-            elapsed_s: elapsed_ms as f64 / 1e3,
+            elapsed_s: elapsed_s(job),
             durable_s: job.durable_s(),
         }
     }

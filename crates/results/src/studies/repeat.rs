@@ -17,7 +17,7 @@ pub struct Repeat<'a> {
     pub title: String,
     /// The workers separately, because they keep the series.
     pub workers: Vec<&'a JobRecord>,
-    /// The workers merged; `None` for a phase.
+    /// The workers merged, without their series; `None` for a phase.
     pub merged: Option<JobRecord>,
     /// The operations of a phase.
     pub phase: Option<&'a PhaseRecord>,
@@ -36,8 +36,7 @@ impl<'a> Repeat<'a> {
         let several = groups.len() > 1;
         let mut repeats: Vec<Repeat<'a>> = Vec::new();
         for workers in groups {
-            let mut merged = workers[0].clone();
-            workers[1..].iter().for_each(|worker| merged.merge(worker));
+            let mut merged = JobRecord::merged(workers.iter().copied()).unwrap_or_default();
             if !split {
                 merged.count_what_completed();
             }

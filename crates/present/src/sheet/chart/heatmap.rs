@@ -35,8 +35,8 @@ pub(in crate::sheet) struct Map {
 
 impl Map {
     /// `None`: no slices were recorded.
-    pub(in crate::sheet) fn of<'a>(rounds: impl Iterator<Item = &'a [LatencySlice]>) -> Option<Map> {
-        let rounds: Vec<Vec<LatencySlice>> = rounds.map(<[LatencySlice]>::to_vec).collect();
+    pub(in crate::sheet) fn of(rounds: impl Iterator<Item = Vec<LatencySlice>>) -> Option<Map> {
+        let rounds: Vec<Vec<LatencySlice>> = rounds.collect();
         rounds.iter().any(|round| !round.is_empty()).then_some(Map { rounds })
     }
 
@@ -177,20 +177,20 @@ mod tests {
     fn neighbours_of_one_shade_are_one_stroke() {
         let slice = |at_ms, classes: &[(u16, u64)]| LatencySlice { at_ms, classes: classes.to_vec() };
         let round = [slice(1000, &[(40, 9)]), slice(2000, &[(40, 9)]), slice(3000, &[(41, 9)])];
-        let map = Map::of([&round[..]].into_iter()).unwrap();
+        let map = Map::of([round.to_vec()].into_iter()).unwrap();
         assert_eq!(map.classes(), Some((40, 41)));
         let columns = columns(&map);
         let mut paths: [String; SHADES.len()] = Default::default();
         draw(&mut paths, &columns[0], 0.0, 10.0, &Scale::linear(40.0, 42.0, 20.0, 0.0));
         assert_eq!(paths[5], "M0 15h20.2M20 5h10.2");
-        assert!(Map::of([&[][..]].into_iter()).is_none());
+        assert!(Map::of([Vec::new()].into_iter()).is_none());
     }
 
     #[test]
     fn many_slices_share_columns() {
         let round: Vec<LatencySlice> =
             (0..1000).map(|second| LatencySlice { at_ms: second * 1000, classes: vec![(40, 1)] }).collect();
-        let map = Map::of([&round[..]].into_iter()).unwrap();
+        let map = Map::of([round].into_iter()).unwrap();
         assert!(columns(&map)[0].len() <= COLUMNS_MAX);
     }
 }
