@@ -168,9 +168,11 @@ mod tests {
     }
 
     fn assert_all_once(blocks: &[u64], size: u64) {
-        let mut sorted = blocks.to_vec();
-        sorted.sort_unstable();
-        assert!(sorted.iter().copied().eq(0..size), "{size} blocks: not each exactly once");
+        assert_eq!(blocks.len() as u64, size, "{size} blocks: not each exactly once");
+        let mut seen = vec![false; blocks.len()];
+        for block in blocks {
+            assert!(!std::mem::replace(&mut seen[*block as usize], true), "{size} blocks: {block} comes twice");
+        }
     }
 
     #[test]

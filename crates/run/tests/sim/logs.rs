@@ -234,11 +234,10 @@ fn issue_times_stand_in_the_logs_of_slat_and_clat() {
 }
 
 /// The lines of a compressed log.
-fn inflated(words: &str, name: &str) -> String {
-    let directory = tempfile::tempdir().unwrap();
-    run_in(directory.path(), &words.replace("DIR", directory.path().to_str().unwrap()));
+#[track_caller]
+fn inflated(directory: &Path, name: &str) -> String {
     let mut lines = Vec::new();
-    let mut log = std::fs::File::open(directory.path().join(name)).unwrap();
+    let mut log = std::fs::File::open(directory.join(name)).unwrap();
     fsdyno_run::inflate_log(&mut log, &mut lines).unwrap_or_else(|error| panic!("{name}: {error}"));
     String::from_utf8(lines).unwrap()
 }
@@ -256,11 +255,15 @@ fn compressed_logs_hold_the_same_lines() {
         "--numjobs=2 --per_job_logs=1",
     ];
     for style in styles {
+        let plain = tempfile::tempdir().unwrap();
+        run_in(plain.path(), &format!("{many} {style}"));
         for chunk in ["", "--log_compression=1k", "--log_compression=512m"] {
+            let compressed = tempfile::tempdir().unwrap();
+            let words = format!("{many} {style} --log_store_compressed=1 {chunk}");
+            run_in(compressed.path(), &words);
             for subject in ["clat", "iops", "bw"] {
-                let plain = logged(&format!("{many} {style}"), &format!("x_{subject}.1.log"));
-                let words = format!("{many} {style} --log_store_compressed=1 {chunk}");
-                assert!(inflated(&words, &format!("x_{subject}.1.log.fz")) == plain, "{words}: {subject}");
+                let lines = inflated(compressed.path(), &format!("x_{subject}.1.log.fz"));
+                assert!(lines == read(plain.path(), &format!("x_{subject}.1.log")), "{words}: {subject}");
             }
         }
     }
