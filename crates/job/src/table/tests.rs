@@ -171,6 +171,16 @@ proptest! {
         prop_assert_eq!(read, Ok(value), "{}={}", row.name, text);
         prop_assert!(reading.notes.is_empty());
     }
+}
+
+/// Texts that are drawn for each reader. Each night `cargo xtask sentences` sets `FSDYNO_CASES` to 5,000.
+fn texts() -> ProptestConfig {
+    let cases = std::env::var("FSDYNO_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig::with_cases(cases.unwrap_or(512))
+}
+
+proptest! {
+    #![proptest_config(texts())]
 
     /// No text makes a reader panic.
     #[test]

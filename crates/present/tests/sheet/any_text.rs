@@ -133,7 +133,7 @@ fn text() -> impl Strategy<Value = String> {
 /// Number of sets of texts. Each night `cargo xtask sentences` sets `FSDYNO_CASES` to 5,000, and has 50 sets.
 fn sets() -> u32 {
     let cases = std::env::var("FSDYNO_CASES").ok().and_then(|cases| cases.parse::<u32>().ok());
-    cases.map_or(4, |cases| (cases / 100).max(1))
+    cases.map_or(2, |cases| (cases / 100).max(1))
 }
 
 proptest! {
