@@ -149,7 +149,7 @@ mod objects {
         for pattern in ["--rw=write", "--rw=randread", "--rw=randread --rate_iops=4000000000"] {
             for dialect in ["webdav", "s3 --http_s3_keyid=AKID --http_s3_key=secret"] {
                 let words = format!("{engine} --http_mode={dialect} {pattern}");
-                crate::assert_no_growth_from(&words, 2_048, 20_480, crate::UNCERTAIN_MS);
+                crate::assert_no_growth_from(&words, 1_024, 10_240, crate::UNCERTAIN_MS);
             }
         }
         drop(server.stdin.take());

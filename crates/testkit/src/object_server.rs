@@ -538,11 +538,13 @@ const BESIDE_HEAD_BYTES: usize = 64 << 10;
 
 /// The field with the mark of these bytes: of their first ones, and of their number.
 fn tag_of(body: &[u8]) -> String {
-    let first = &body[..body.len().min(MARKED_BYTES)];
-    let sum = first
-        .iter()
-        .chain(&body.len().to_le_bytes())
-        .fold(14_695_981_039_346_656_037_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(1_099_511_628_211));
+    let (words, rest) = body[..body.len().min(MARKED_BYTES)].as_chunks();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let mut sum = 14_695_981_039_346_656_037_u64;
+    for word in words.iter().chain([&last, &body.len().to_le_bytes()]) {
+        sum = (sum ^ u64::from_le_bytes(*word)).wrapping_mul(1_099_511_628_211);
+    }
     format!("ETag: \"{sum:x}\"\r\n")
 }
 
