@@ -43,7 +43,8 @@ fn resampled_mean(series: &[f64], block: usize, random: &mut Random) -> f64 {
     while missing > 0 {
         let start = random.below(n);
         let length = block.min(missing);
-        sum += (start..start + length).map(|index| series[index % n]).sum::<f64>();
+        let behind = (start + length).saturating_sub(n);
+        sum += series[start..start + length - behind].iter().chain(&series[..behind]).sum::<f64>();
         missing -= length;
     }
     sum / n as f64
