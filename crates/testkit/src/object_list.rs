@@ -1,9 +1,11 @@
 //! What a server of objects says of a bucket: a page of its keys, the state of its versions and locks.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::object_server::Objects;
+/// What is kept, by path. An answer shares the bytes of an object: a copy takes longer than all else.
+pub(crate) type Objects = BTreeMap<String, Arc<Vec<u8>>>;
 
 /// Names of a page, unless fewer are asked for: small, so that tests have several pages.
 const PAGE_NAMES: usize = 100;

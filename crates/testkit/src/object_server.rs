@@ -15,7 +15,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::object_list;
+use crate::object_list::{self, Objects};
 use crate::object_uploads::Uploads;
 
 /// Of a thread of it.
@@ -118,9 +118,6 @@ struct Shared {
     connections: AtomicUsize,
     over: AtomicBool,
 }
-
-/// What is kept, by path. An answer shares the bytes of an object: a copy takes longer than all else.
-pub(crate) type Objects = BTreeMap<String, Arc<Vec<u8>>>;
 
 /// The body of an answer.
 struct Body {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::object_list::value_of;
-use crate::object_server::Objects;
+use crate::object_list::{Objects, value_of};
 
 /// S3 takes no smaller parts before the last one, bytes.
 const PART_BYTES_MIN: usize = 5 << 20;
