@@ -55,8 +55,12 @@ pub(super) fn near(one: &str, other: &str) -> bool {
         let size = |index: usize| words.get(index + 1).and_then(|word| unit(word)).map_or(1.0, |(_, size, _)| size);
         (0..words.len()).filter_map(|index| Some(figure(words[index])?.value * size(index))).collect()
     };
-    alike(one, other)
-        && sizes(one).iter().zip(&sizes(other)).all(|(one, other)| one.max(*other) <= one.min(*other) * RANGE_TIMES_MAX)
+    one == other
+        || alike(one, other)
+            && sizes(one)
+                .iter()
+                .zip(&sizes(other))
+                .all(|(one, other)| one.max(*other) <= one.min(*other) * RANGE_TIMES_MAX)
 }
 
 /// Merges sentences that are alike into one.
