@@ -23,7 +23,7 @@ pub use neighbour::Neighbour;
 #[cfg(target_os = "linux")]
 pub use object_server::{ObjectServer, ServerBehaviour};
 pub use ran::RunResult;
-pub use running::{Ends, Running, pause, run_within, wait_until};
+pub use running::{Ends, Running, apart, pause, run_within, wait_until};
 pub use test_directory::{TestDirectory, Words, names, start};
 
 /// The folder of the workspace.

@@ -36,13 +36,21 @@ fn is_reached_within(limit_ns: u64, mut reached: impl FnMut() -> bool) -> bool {
     (0..=limit_ns / PAUSE_NS).any(|_| check())
 }
 
+/// Gives a command a process group of its own: fio sends SIGTERM to its whole group if one of its jobs has not begun after
+/// five seconds, which happens on a busy machine.
+pub fn apart(command: &mut Command) -> &mut Command {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    command
+}
+
 /// Runs a command to its end in `directory`, which only it uses. `None`: it hung, and was ended with all processes that
 /// work there.
 ///
 /// A worker of fio's has its own session: if it hangs it outlives its program, and a pipe that it holds open would
 /// never end.
 pub fn run_within(limit: Duration, command: &mut Command, directory: &Path) -> Option<RunResult> {
-    let mut running = Running::start(command.current_dir(directory).stdin(Stdio::null()));
+    let mut running = Running::start(apart(command).current_dir(directory).stdin(Stdio::null()));
     let limit_ns = u64::try_from(limit.as_nanos()).expect("a limit of minutes");
     if is_reached_within(limit_ns, || running.is_over()) {
         return Some(running.finish());

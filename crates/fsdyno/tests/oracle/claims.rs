@@ -36,7 +36,9 @@ pub(crate) fn run_with(words: &str, jobs: &str) -> RunResult {
     let directory = testkit::directory();
     std::fs::write(directory.path().join("jobs"), jobs).expect("job files are written");
     let words = words.split_whitespace();
-    let output = Command::new(&fio.program).arg(CLOCK).args(words).current_dir(&directory).output().expect("fio runs");
+    let mut command = Command::new(&fio.program);
+    let output =
+        testkit::apart(&mut command).arg(CLOCK).args(words).current_dir(&directory).output().expect("fio runs");
     let said = testkit::text(&output.stderr) + &testkit::text(&output.stdout);
     RunResult { status: output.status.code(), said, directory }
 }

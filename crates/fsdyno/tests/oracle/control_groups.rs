@@ -36,7 +36,8 @@ fn both(words: &str, mut compare: impl FnMut(&str, Option<i32>, String, &str)) {
         let directory = testkit::directory();
         let words = format!("--name=a --filename=data --size=64k --rw=write {words}");
         let mut command = std::process::Command::new(&tool.program);
-        let ran = command.args(words.split(' ')).arg(TELLS).current_dir(&directory).output().expect("it runs");
+        let command = testkit::apart(&mut command).args(words.split(' ')).arg(TELLS);
+        let ran = command.current_dir(&directory).output().expect("it runs");
         let told = std::fs::read_to_string(directory.path().join("a.prerun.txt")).unwrap_or_default();
         let group = told.trim().rsplit(':').next().unwrap_or_default().to_owned();
         let said = testkit::text(&ran.stderr) + &testkit::text(&ran.stdout);

@@ -70,7 +70,7 @@ fn read_together(fio: &Tool, some: &[Written], depth: Depth) -> Option<Vec<Readi
     some.iter().for_each(|written| {
         command.args(["--name=drawn".to_owned(), word(written)]);
     });
-    let output = command.output().expect("fio runs");
+    let output = testkit::apart(&mut command).output().expect("fio runs");
     output.status.code()?;
     let (told, said) = (testkit::text(&output.stdout), testkit::text(&output.stderr));
     let refuses = ["failed parsing", "requires an argument"].iter().any(|words| said.contains(words));
@@ -90,7 +90,8 @@ pub(crate) fn bytes_by_fio(written: &Written, length: usize) -> Option<Option<Ve
     let directory = testkit::directory();
     let words = ["--name=drawn", "--filename=data", "--size=512", "--bs=512", "--rw=write", "--output=report"];
     let mut command = Command::new(&fio.program);
-    let output = command.arg(CLOCK).args(words).arg(word(written)).current_dir(&directory).output();
+    let command = testkit::apart(&mut command).arg(CLOCK).args(words).arg(word(written));
+    let output = command.current_dir(&directory).output();
     let bytes =
         std::fs::read(directory.path().join("data")).ok().filter(|_| output.is_ok_and(|ran| ran.status.success()));
     Some(bytes.map(|bytes| bytes[..length].to_vec()))
