@@ -211,6 +211,13 @@ fn what_is_expected_is_seen_even_where_gates_alone_answer() {
 }
 
 #[test]
+fn only_what_was_shortened_says_so() {
+    let place = place();
+    let (_, whole) = check(&place, &["gitlab-smallfiles", "--quick"]);
+    assert!(whole.notes.iter().all(|note| note.id != "shortened"), "{:?}", whole.notes);
+}
+
+#[test]
 fn profiles_are_listed_and_shown() {
     let place = place();
     let list = run(&place, &["--list"]).stdout;
