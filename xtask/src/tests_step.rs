@@ -9,214 +9,20 @@ mod hang;
 mod others;
 mod output;
 mod program;
+mod tiers;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::vec::IntoIter;
 
 pub(crate) use counts::Counts;
 use output::Ending;
 use program::{Program, hearing_signals};
 use serde_json::Value;
+pub(crate) use tiers::Chore;
+use tiers::{CLUSTER, DOC, MPICH, TIERS, Tier, UNITS, WITH_MPI, WITH_MPICH};
 
 use crate::workspace::{cargo_command, forget_this_package, target_directory};
-
-/// A tier: tests that are run together. They are cargo targets with the tier's name; the units are all others.
-struct Tier {
-    name: &'static str,
-    /// The cargo targets; empty: all without `test = false`.
-    targets: &'static [&'static str],
-    /// A choice of their tests; empty: all.
-    choice: &'static [&'static str],
-    /// How many tests run at a time, where most of them wait; `None`: the number of CPUs.
-    at_a_time: Option<&'static str>,
-    /// Whether its tests judge how long storage takes: what fails on a busy machine is not judged, and counts as
-    /// skipped. `nightly` also runs these tests, on an idle machine.
-    judges_timing: bool,
-    chore: Chore,
-    /// A variable that is set for its tests.
-    variables: &'static [(&'static str, &'static str)],
-}
-
-/// The chore that runs a tier. `nightly` also runs the tiers that judge timing, whatever their chore.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Chore {
-    /// Each push, with other tests beside it.
-    Ci,
-    /// Each push, on a machine of its own: its tests need a quiet one.
-    Timing,
-    /// It takes long, or builds for another system.
-    Nightly,
-}
-
-/// Those that take longest first: they run side by side with those below. What compiles for another system begins early.
-const TIERS: &[Tier] = &[
-    Tier { choice: &["series::", "trust::", CELLS], chore: Chore::Nightly, ..judges_timing("trust", &["lab"]) },
-    Tier { chore: Chore::Timing, ..judges_timing("traps", &["traps"]) }.waits("4"),
-    Tier {
-        chore: Chore::Timing,
-        choice: &[
-            "--skip=series::",
-            "--skip=trust::",
-            "--skip=nfs::",
-            "--skip=s3fs::caches",
-            "--skip=stores::",
-            "--skip=sockets::",
-            "--skip=devices::",
-            WITHOUT_CELLS,
-            LONG,
-            PROOF,
-        ],
-        ..judges_timing("disks", &["lab"])
-    }
-    .waits("4"),
-    Tier { choice: &["--skip=fio_s_parser_of"], ..tier("oracle", &["oracle", "differential"]) }.waits("4"),
-    // What these look at does not depend on how fast a storage is: a failure is one on a busy machine, too.
-    Tier {
-        choice: &["--skip=bench_fio_measures", "--skip=rights::", "--skip=signatures::"],
-        ..tier("faces", &["faces", "inspect", "installed", "sentences"])
-    }
-    .waits("4"),
-    Tier {
-        choice: &["--skip=nfs::", "--skip=each_phase_of_io500_has_a_knee", "--skip=each_way_of_one_command"],
-        ..tier(CLUSTER, &[CLUSTER])
-    }
-    .waits("4"),
-    tier("attacker", &["attacker"]).waits("4"),
-    Tier {
-        choice: &[
-            "--skip=hangs::a_disk_that_never_answers",
-            "--skip=hangs::frozen",
-            "--skip=limits::of_the_system",
-            "--skip=space::a_failing_disk",
-            "--skip=verify::dropped_writes",
-        ],
-        ..tier("faults", &["faults"])
-    }
-    .waits("4"),
-    Tier {
-        choice: &[
-            "--skip=real_runs_take",
-            "--skip=what_a_busy",
-            "--skip=pictures_of_other",
-            "--skip=nothing_on_other",
-            "--skip=fio_plot_draws",
-        ],
-        ..tier("sheet", &["browser"])
-    },
-    Tier { choice: &["nfs::"], chore: Chore::Nightly, ..judges_timing(CLIENTS, &[CLUSTER]) },
-    Tier {
-        choice: &["--skip=nfs::the_knee", "--skip=a_mount_that_never_answers", FILE_LIMIT],
-        variables: &[("FSDYNO_RANKS", "64")],
-        ..nightly(MPICH, &[CLUSTER])
-    }
-    .waits("4"),
-    Tier {
-        choice: &["nfs::", "s3fs::caches", "sockets::", "stores::"],
-        chore: Chore::Timing,
-        ..judges_timing("mounts", &["lab"])
-    }
-    .waits("4"),
-    Tier { choice: &["devices::"], ..nightly("devices", &["lab"]) },
-    nightly("wine", &["wine"]),
-    nightly(DIST, &[DIST]),
-    Tier { choice: &["--skip=all_recipes_run", "--skip=literal_runs_the"], ..judges_timing("questions", QUESTIONS) }
-        .waits("4"),
-    Tier {
-        choice: &["drawn_"],
-        variables: &[("FSDYNO_DIFFERENTIAL_CASES", "300"), ("FSDYNO_DIFFERENTIAL_SIZES", "120")],
-        ..nightly("drawn", &["differential"])
-    },
-    // What each push leaves out, or does with fewer ranks, pages or kills.
-    Tier {
-        choice: &["each_phase_of_io500_has_a_knee", "each_way_of_one_command", "many_ranks_are_one_record"],
-        variables: &[("FSDYNO_RANKS", "64")],
-        ..nightly(RANKS, &[CLUSTER])
-    }
-    .waits("4"),
-    Tier {
-        choice: &["real_runs_take", "what_a_busy", "pictures_of_other", "nothing_on_other"],
-        ..nightly("pages", &["browser"])
-    },
-    // Programs in Python whose libraries take longer to install and to load than the tests.
-    Tier {
-        choice: &["fio_s_parser_of", "bench_fio_measures", "rights::", "signatures::", "fio_plot_draws"],
-        ..nightly("python", &["browser", "faces", "oracle"])
-    },
-    Tier { choice: &["killed_at_any_"], variables: &[("FSDYNO_KILLS", "50")], ..nightly("kills", &["attacker"]) },
-    Tier { choice: &["all_recipes_run", "literal_runs_the"], ..nightly("loops", QUESTIONS) },
-    // Each begins a kernel of its own, which takes more CPU time than the test.
-    Tier {
-        choice: &[
-            "hangs::a_disk_that_never_answers",
-            "hangs::frozen",
-            "limits::of_the_system",
-            "space::a_failing_disk",
-            "verify::dropped_writes",
-        ],
-        ..nightly("guests", &["faults"])
-    }
-    .waits("4"),
-    nightly("judgements", &["judgements"]),
-    nightly("memory", &["memcheck"]),
-    Tier { choice: &["case_c::", "time_proof::"], variables: &[("FSDYNO_LAB_LONG", "1")], ..nightly("long", &["lab"]) },
-    tier(UNITS, &[]),
-    tier(DOC, &[]),
-];
-
-/// Tests of cache findings beside neighbours, which use the disk all the time.
-const CELLS: &str = "neighbour_matrix::cells_of";
-const WITHOUT_CELLS: &str = "--skip=neighbour_matrix::cells_of";
-
-/// The tests of the tier `long`.
-const LONG: &str = "--skip=case_c::";
-const PROOF: &str = "--skip=time_proof::";
-
-/// Questions to directories, by the binary.
-const QUESTIONS: &[&str] = &["check", "compare", "guided", "readme", "smallfiles", "sweep", "time"];
-
-/// All targets without `test = false`.
-const UNITS: &str = "units";
-
-/// The tests with many ranks, and their target.
-const CLUSTER: &str = "cluster";
-
-/// Those of its tests that need many ranks or many minutes.
-const RANKS: &str = "ranks";
-
-/// Those of its tests that judge the speed of several clients of one server.
-const CLIENTS: &str = "clients";
-
-/// The same tests with MPICH in place of Open MPI.
-const MPICH: &str = "mpich";
-
-/// A test that limits the length of files, under which MPICH's own shared memory cannot be made.
-const FILE_LIMIT: &str = "--skip=a_rank_that_cannot_write_its_small_files";
-
-/// The tests of a release.
-const DIST: &str = "dist";
-
-/// Tiers that start the program built with MPI.
-const WITH_MPI: &[&str] = &[CLUSTER, RANKS, CLIENTS, DIST];
-
-/// Tiers that start the program built with MPICH.
-const WITH_MPICH: &[&str] = &[MPICH, DIST];
-
-/// The examples in the documentation; they are no cargo targets.
-const DOC: &str = "doc";
-
-const fn tier(name: &'static str, targets: &'static [&'static str]) -> Tier {
-    Tier { name, targets, choice: &[], at_a_time: None, judges_timing: false, chore: Chore::Ci, variables: &[] }
-}
-
-const fn judges_timing(name: &'static str, targets: &'static [&'static str]) -> Tier {
-    Tier { judges_timing: true, ..tier(name, targets) }
-}
-
-const fn nightly(name: &'static str, targets: &'static [&'static str]) -> Tier {
-    Tier { chore: Chore::Nightly, ..tier(name, targets) }
-}
 
 /// The names of the tiers that a chore runs.
 pub(crate) fn tiers(chore: Chore) -> Vec<String> {
@@ -224,7 +30,8 @@ pub(crate) fn tiers(chore: Chore) -> Vec<String> {
     TIERS.iter().filter(runs).map(|tier| tier.name.to_owned()).collect()
 }
 
-/// How many test programs run at a time: most tests wait for storage or a clock, and leave the CPUs to others.
+/// How many test programs run at a time, and one that computes: most tests wait for storage or a clock, and leave the CPUs
+/// to others.
 const LANES: usize = 5;
 
 /// How many failed tests are run again, alone, as the machine may have been busy. Each is named. If more fail, the
@@ -275,7 +82,9 @@ fn to_the_end(programs: Vec<Program>, checks: Vec<Program>, machine: &Machine) -
     let others = Mutex::new(others.into_iter());
     std::thread::scope(|scope| {
         checks.into_iter().for_each(|check| drop(scope.spawn(move || run(check))));
-        (0..LANES).for_each(|_| drop(scope.spawn(|| in_turn(&others, run))));
+        (0..LANES).for_each(|_| drop(scope.spawn(|| in_turn(|| lock(&others).next(), run))));
+        // One more lane begins at the other end, with programs that compute while those before them wait.
+        scope.spawn(|| in_turn(|| lock(&others).next_back(), run));
     });
     let (mut total, unsteady): Total = total.into_inner().unwrap_or_else(PoisonError::into_inner);
     let few = unsteady.iter().map(|(_, tests)| tests.len()).sum::<usize>() <= SECOND_TRIES;
@@ -306,10 +115,8 @@ fn second_try(program: Program, tests: &[String], total: &mut Counts, machine: &
     }
 }
 
-/// Runs the waiting programs one after the other.
-fn in_turn(waiting: &Mutex<IntoIter<Program>>, run: impl Fn(Program)) {
-    // A closure: in the loop's head the lock would be held until the program has ended.
-    let next = || lock(waiting).next();
+/// Runs the programs that `next` takes, one after the other.
+fn in_turn(next: impl Fn() -> Option<Program>, run: impl Fn(Program)) {
     while let Some(program) = next() {
         run(program);
     }
@@ -469,6 +276,7 @@ fn checking(name: &str) -> Result<Program, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::tiers::DIST;
     use super::*;
 
     /// A test program that fails, and ends with `again` when it is called a second time.
