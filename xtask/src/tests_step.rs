@@ -30,9 +30,12 @@ pub(crate) fn tiers(chore: Chore) -> Vec<String> {
     TIERS.iter().filter(runs).map(|tier| tier.name.to_owned()).collect()
 }
 
-/// How many test programs run at a time, and one that computes: most tests wait for storage or a clock, and leave the CPUs
-/// to others.
+/// How many test programs run at a time, first those that take long: most of their tests wait for storage or a clock, and
+/// leave the CPUs to others.
 const LANES: usize = 5;
+
+/// How many more run beside them, first those that compute.
+const COMPUTING_LANES: usize = 2;
 
 /// How many failed tests are run again, alone, as the machine may have been busy. Each is named. If more fail, the
 /// machine is not the cause.
@@ -83,8 +86,8 @@ fn to_the_end(programs: Vec<Program>, checks: Vec<Program>, machine: &Machine) -
     std::thread::scope(|scope| {
         checks.into_iter().for_each(|check| drop(scope.spawn(move || run(check))));
         (0..LANES).for_each(|_| drop(scope.spawn(|| in_turn(|| lock(&others).next(), run))));
-        // One more lane begins at the other end, with programs that compute while those before them wait.
-        scope.spawn(|| in_turn(|| lock(&others).next_back(), run));
+        // These begin at the other end, with programs that compute while those before them wait.
+        (0..COMPUTING_LANES).for_each(|_| drop(scope.spawn(|| in_turn(|| lock(&others).next_back(), run))));
     });
     let (mut total, unsteady): Total = total.into_inner().unwrap_or_else(PoisonError::into_inner);
     let few = unsteady.iter().map(|(_, tests)| tests.len()).sum::<usize>() <= SECOND_TRIES;

@@ -81,6 +81,9 @@ pub(super) const TIERS: &[Tier] = &[
         ..tier(CLUSTER, &[CLUSTER])
     }
     .waits("4"),
+    // They use the disk more than the CPUs: side by side with the others, not at the end.
+    Tier { choice: &["--skip=all_recipes_run", "--skip=literal_runs_the"], ..judges_timing("questions", QUESTIONS) }
+        .waits("4"),
     tier("attacker", &["attacker"]).waits("4"),
     Tier {
         choice: &[
@@ -119,8 +122,6 @@ pub(super) const TIERS: &[Tier] = &[
     Tier { choice: &["devices::"], ..nightly("devices", &["lab"]) },
     nightly("wine", &["wine"]),
     nightly(DIST, &[DIST]),
-    Tier { choice: &["--skip=all_recipes_run", "--skip=literal_runs_the"], ..judges_timing("questions", QUESTIONS) }
-        .waits("4"),
     Tier {
         choice: &["drawn_"],
         variables: &[("FSDYNO_DIFFERENTIAL_CASES", "300"), ("FSDYNO_DIFFERENTIAL_SIZES", "120")],
