@@ -138,7 +138,12 @@ fn markdown_is_a_table_for_a_ticket() {
 fn an_interrupt_ends_it_with_what_there_is_and_nothing_left() {
     let place = place();
     let mut running = place.start(MEASURE);
-    running.wait_until("a directory", |_| !is_empty(&place));
+    // Before that nothing has begun that could be kept.
+    let is_measured = |folder: &String| {
+        let file = place.path(&format!("data/{folder}/measure.dat"));
+        file.metadata().is_ok_and(|file| file.len() > 0)
+    };
+    running.wait_until("the measured file", |_| place.names("data").iter().any(is_measured));
     running.signal("INT");
     assert_eq!(running.finish().status, Some(130));
     assert!(is_empty(&place));

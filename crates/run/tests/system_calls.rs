@@ -5,6 +5,7 @@
 
 mod conducted;
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -79,11 +80,26 @@ fn per_request(words: &str) -> Option<f64> {
     }
 }
 
+/// How often a job is counted. What happens in the time of a run makes calls, too, and a busy machine makes it longer; what
+/// a request makes is there each time.
+const TRIES: usize = 3;
+
+#[track_caller]
+fn assert_within(words: &str, limits: RangeInclusive<f64>) {
+    let mut counted = Vec::new();
+    for _ in 0..TRIES {
+        let Some(calls) = per_request(words) else { return };
+        if limits.contains(&calls) {
+            return;
+        }
+        counted.push(calls);
+    }
+    panic!("{words}: {counted:?} system calls per request, {limits:?} are allowed");
+}
+
 #[track_caller]
 fn assert_at_most(words: &str, limit: f64) {
-    if let Some(calls) = per_request(words) {
-        assert!(calls <= limit + FOR_THE_TIME, "{words}: {calls} system calls per request");
-    }
+    assert_within(words, f64::NEG_INFINITY..=limit + FOR_THE_TIME);
 }
 
 #[test]
@@ -99,8 +115,7 @@ fn governing_a_job_that_never_waits_makes_none_either() {
 
 #[test]
 fn psync_makes_one() {
-    let Some(calls) = per_request("--ioengine=psync") else { return };
-    assert!((calls - 1.0).abs() <= FOR_THE_TIME, "{calls} system calls per request");
+    assert_within("--ioengine=psync", 1.0 - FOR_THE_TIME..=1.0 + FOR_THE_TIME);
 }
 
 #[test]
