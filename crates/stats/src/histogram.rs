@@ -291,6 +291,28 @@ mod tests {
     }
 
     #[test]
+    fn histograms_of_any_form_add_up() {
+        let of = |values: [u64; 3]| {
+            let mut histogram = Histogram::new();
+            values.into_iter().for_each(|value| histogram.record(value));
+            histogram
+        };
+        let packed = |mut histogram: Histogram| {
+            histogram.pack();
+            histogram
+        };
+        let [few, more] = [of([3, 3, 40]), of([3, 100, 2000])];
+        for other in [more.clone(), packed(more.clone())] {
+            for mut sum in [few.clone(), packed(few.clone())] {
+                sum.merge(&other);
+                let bins: Vec<(u64, u64)> = sum.bins().collect();
+                assert_eq!(bins, [(3, 3), (40, 1), (100, 1), (bucket_value(bucket_of(2000)), 1)]);
+                assert_eq!(sum.count(), 6);
+            }
+        }
+    }
+
+    #[test]
     fn an_empty_histogram_has_no_percentile() {
         assert_eq!(Histogram::new().percentile(50.0), None);
     }
