@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::system;
@@ -61,6 +61,52 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         // SAFETY: the caller's promise is the system's.
         unsafe { System.dealloc(block, layout) }
+    }
+}
+
+/// For `#[global_allocator]` of a test: the same allocator, which counts what workers allocate.
+#[derive(Debug)]
+pub struct CountingAllocator;
+
+static ALLOCATIONS_OF_WORKERS: AtomicU64 = AtomicU64::new(0);
+
+impl CountingAllocator {
+    /// Number of allocations, also those that grow a block, of all threads since they became workers (`may_be_abandoned`).
+    /// What other threads allocate depends on how long a run takes, and is not counted.
+    pub fn of_workers(&self) -> u64 {
+        ALLOCATIONS_OF_WORKERS.load(Ordering::Relaxed)
+    }
+
+    fn count() {
+        if MAY_BE_ABANDONED.get() {
+            ALLOCATIONS_OF_WORKERS.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+// SAFETY: every call goes to the program's allocator with unchanged arguments; counting needs no memory.
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::count();
+        // SAFETY: the caller's promise is the allocator's.
+        unsafe { Allocator.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::count();
+        // SAFETY: the caller's promise is the allocator's.
+        unsafe { Allocator.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        Self::count();
+        // SAFETY: the caller's promise is the allocator's.
+        unsafe { Allocator.realloc(block, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is the allocator's.
+        unsafe { Allocator.dealloc(block, layout) }
     }
 }
 
