@@ -161,7 +161,10 @@ fn several_profiles_share_one_study_in_the_order_asked() {
             .position(|asked| asked == name)),
         "{profiles:?}"
     );
-    assert_eq!(status, Some(0), "{study:?}");
+    // The times of the published rule scatter on a busy machine, so that its verdict is that it cannot tell.
+    let is_open = study.verdicts.iter().any(|row| row.verdict == Verdict::Inconclusive);
+    assert_eq!(status, Some(if is_open { 3 } else { 0 }), "{study:?}");
+    assert_eq!(answer(&study, "p99").verdict, Verdict::Pass);
     assert_eq!(answer(&study, "write").origin, TestOrigin::Equivalent);
     // Only what was shortened says so.
     let is_shortened = |id| answer(&study, id).caveats.iter().any(|caveat| caveat.starts_with("shortened"));

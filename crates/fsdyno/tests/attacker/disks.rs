@@ -101,9 +101,10 @@ fn a_mount_of_another_namespace_is_seen() {
     let Some(bench) = Bench::new() else { return };
     let disk = bench.disk("disk", 64);
     bench.shell(&format!("mkfs.ext4 -q {}", disk.device));
-    // The program runs outside; zeroes written over the disk hide its content from the program.
+    // The program runs outside; zeroes written over the disk hide its content from the program. A filesystem that may be
+    // written changes its disk later, by itself.
     let line = format!(
-        "mount {0} mnt && dd if=/dev/zero of={0} bs=1M count=4 status=none && touch ready && read wait",
+        "mount -o ro {0} mnt && dd if=/dev/zero of={0} bs=1M count=4 status=none && touch ready && read wait",
         disk.device
     );
     let mut other = bench.place.program("unshare", &["--mount", "bash", "-c", &line]);

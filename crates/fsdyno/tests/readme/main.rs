@@ -105,8 +105,13 @@ fn every_example_runs() {
             place.run(&compared).good();
         }
         let ran = place.run(&words);
-        // With two rounds of a second, a difference of 5 % is chance: status 1 is an answer as well.
-        let answered = if words[0] == "diff" { [Some(0), Some(1)] } else { [Some(0); 2] };
+        let answered = match words[0].as_str() {
+            // With two rounds of a second, a difference of 5 % is chance: status 1 is an answer as well.
+            "diff" => [Some(0), Some(1)],
+            // The times of a published rule scatter on a busy machine: that it cannot tell is an answer as well.
+            "check" => [Some(0), Some(3)],
+            _ => [Some(0); 2],
+        };
         assert!(answered.contains(&ran.status), "{line}: {ran:?}");
         if words[0] == "diff" {
             // Two rounds are too few: the answer names the command with enough.
