@@ -53,8 +53,9 @@ fn clippy() -> Outcome {
 /// The crates that compute while sentences are checked.
 const COMPUTING: [&str; 8] = ["check", "findings", "guide", "job", "present", "results", "stats", "testkit"];
 
-/// Checks the sentences of each question on 5,000 random studies, every form with 50 sets of any texts, and the readers of all
-/// options with 5,000 texts; the tests of each push draw fewer. The crates are optimised for it, in a folder of their own, and keep their assertions.
+/// Checks the sentences of each question on 5,000 random studies, every form with 50 sets of any texts, the readers of all
+/// options with 5,000 texts, and the removal of directories with 5,000 exchanges; the tests of each push draw fewer. The
+/// crates are optimised for it, in a folder of their own, and keep their assertions.
 fn sentences() -> Outcome {
     let packages =
         ["fsdyno-guide", "fsdyno-check", "fsdyno-job", "fsdyno-present"].map(|package| ["-p", package]).concat();
@@ -65,7 +66,7 @@ fn sentences() -> Outcome {
         command.arg(format!("--config=profile.dev.package.{package}.opt-level=3"));
     }
     let drawn = ["denies_its", "drawn::", "quoted", "no_form_passes_on_an_order", "text_is_read_or_refused"];
-    command.args(["--lib", "--tests", "--"]).args(drawn);
+    command.args(["--lib", "--tests", "--"]).args(drawn).arg("an_exchange_while_it_is_cleaned");
     let status = command.env("FSDYNO_CASES", "5000").status().map_err(|error| format!("cannot run cargo: {error}"))?;
     Ok(status.success())
 }

@@ -85,6 +85,11 @@ fn literal_runs_the_published_loops_and_shows_both_times() {
     let study = place.run(&words("--literal --limit 1 --quiet --json")).study();
     let judged: Vec<&str> = study.verdicts.iter().map(|row| study.rows[row.rows[0]].pattern.as_str()).collect();
     assert_eq!(judged, ["write", "read", "shell-write", "shell-read"]);
+    for verdict in &study.verdicts {
+        let row = &study.rows[verdict.rows[0]];
+        let phase = row.phase.as_ref().expect("a phase");
+        assert_eq!((phase.operations, phase.failures), (1001, 0), "{}", row.pattern);
+    }
     let loops: Vec<String> =
         study.rows.iter().filter(|row| row.pattern.starts_with("shell")).map(|row| row.command.join(" ")).collect();
     // Each pass runs both loops; a slow machine makes fewer passes.

@@ -200,18 +200,17 @@ fn a_rank_with_another_mount_is_named_in_the_answer() {
 /// Every form of the answer says which rank failed, and why; its phase is invalid.
 #[test]
 fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
+    let Some(program) = program() else { return };
     let place = TestDirectory::new();
-    let asked = |words: &str| {
-        // The second rank's files can hold no byte.
-        let script = format!(
-            "[ ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} = 1 ] && trap '' XFSZ && ulimit -f 0; exec {} smallfiles . {words}",
-            testkit::word(program()?)
-        );
-        let mut command = launcher(&place.path(""), 3);
-        command.args(["sh", "-c", &script]);
-        Some(testkit::Running::start(&mut command).finish())
-    };
-    let Some(ran) = asked("--files=10 --limit=1 --quiet --json --no-store") else { return };
+    // The second rank's files can hold no byte.
+    let script = format!(
+        "[ ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} = 1 ] && trap '' XFSZ && ulimit -f 0; exec {} smallfiles . --files=10 \
+         --limit=1 --quiet --json",
+        testkit::word(program)
+    );
+    let mut command = launcher(&place.path(""), 3);
+    command.args(["sh", "-c", &script]);
+    let ran = testkit::Running::start(&mut command).finish();
     let document = ran.document();
     let summary = &document["summary"];
     let test = summary["tests"].as_array().unwrap().iter().find(|test| test["name"] == "write").unwrap();
@@ -220,8 +219,7 @@ fn a_rank_that_cannot_write_its_small_files_is_named_in_each_form() {
         let said = said.as_str().unwrap();
         assert!(said.contains("rank 1 on ") && said.contains("File too large"), "{said}");
     }
-    let Some(ran) = asked("--files=10 --limit=1 --quiet --no-store --wide") else { return };
-    let shown = ran.stdout;
+    let shown = place.run("show last --wide --store home/fsdyno").stdout;
     let write = shown.lines().find(|line| line.starts_with("write ")).unwrap_or_else(|| panic!("{shown}"));
     assert!(write.ends_with("invalid"), "{write}");
     let unbroken = shown.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -222,23 +222,17 @@ fn the_published_rule_is_judged_and_nothing_stays() {
     let study = asked(
         place.path(),
         // The phases of the rule have no time limit; the others, which the rule says nothing about, end at once.
-        &SmallFilesOptions { limit_s: 0, literal: true, ..SmallFilesOptions::default() },
+        &SmallFilesOptions { limit_s: 0, ..SmallFilesOptions::default() },
         &mut SilentWatcher,
     );
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     let judged: Vec<(&str, bool)> =
         study.verdicts.iter().map(|row| (row.requirement.id.as_str(), row.measured.is_some())).collect();
-    assert_eq!(
-        judged,
-        [("write-elapsed", true), ("read-elapsed", true), ("shell-write-elapsed", true), ("shell-read-elapsed", true)]
-    );
+    assert_eq!(judged, [("write-elapsed", true), ("read-elapsed", true)]);
     for verdict in &study.verdicts {
         let row = &study.rows[verdict.rows[0]];
         assert_eq!(counts(row), (1001, 0), "{}", row.pattern);
-        assert_eq!(row.command[0], "bash");
-        assert!(row.command[2].contains("{0..1000}"), "{:?}", row.command);
     }
-    assert!(study.sentences.iter().any(|sentence| sentence.contains("Bash itself adds")), "{:?}", study.sentences);
 }
 
 #[test]

@@ -227,7 +227,8 @@ fn what_only_looks_like_a_marker_is_none() {
     }
 }
 
-/// Exchanges a directory, while it is cleaned, for a link to another's files and back, repeatedly.
+/// Exchanges a directory, while it is cleaned, for a link to another's files and back, repeatedly: each night
+/// `cargo xtask sentences` sets `FSDYNO_CASES` to 5,000.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test may panic where there is no thread")]
 fn an_exchange_while_it_is_cleaned_leads_nowhere() {
@@ -252,7 +253,7 @@ fn an_exchange_while_it_is_cleaned_leads_nowhere() {
             }
         });
         let _ends = testkit::Ends(&stop);
-        for round in 0..200 {
+        for (round, _) in testkit::draw::cases(60) {
             let directory = leave_behind(path, &format!("fsdyno-work-{round}"), |_| ());
             // The other thread may have moved it already.
             let _ = fs::create_dir(directory.join("sub"));
