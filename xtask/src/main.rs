@@ -24,7 +24,8 @@ const USAGE: &str = "usage: cargo xtask CHORE
 
   ci             fmt, tidy, deny, docs, and all tests but those of timing and nightly; the last line counts the tests. Each
                  push has to pass it, and clippy, gate, windows and timing, each group on a machine of its own
-  timing         the tests that need a quiet machine: traps, and the stacks of the lab; the last line counts the tests
+  timing         the tests that need a quiet machine: traps, the stacks of the lab, and many ranks, with the program
+                 built for MPI; the last line counts the tests
   nightly        what takes long: tests under Wine, of releases, of judgements, of memory and on long stacks, again those
                  that judge timing, then windows, sentences, sanitize, soak, gate and bench --quick, each alone; the
                  last line counts the tests

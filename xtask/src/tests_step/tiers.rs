@@ -22,7 +22,7 @@ pub(super) struct Tier {
 pub(crate) enum Chore {
     /// Each push, with other tests beside it.
     Ci,
-    /// Each push, on a machine of its own: its tests need a quiet one.
+    /// Each push, on a machine of its own: its tests need a quiet one, or compile a program of their own.
     Timing,
     /// It takes long, or builds for another system.
     Nightly,
@@ -78,6 +78,7 @@ pub(super) const TIERS: &[Tier] = &[
     .waits("4"),
     Tier {
         choice: &["--skip=nfs::", "--skip=each_phase_of_io500_has_a_knee", "--skip=each_way_of_one_command"],
+        chore: Chore::Timing,
         ..tier(CLUSTER, &[CLUSTER])
     }
     .waits("4"),
