@@ -181,10 +181,10 @@ fn a_file_that_was_never_written_says_so() {
 
 #[test]
 fn what_a_buffered_write_left_in_memory_is_dirty_at_the_end() {
+    const HALF_BYTES: u64 = 8 * MIB;
     let directory = directory();
     let path = file_in(&directory);
     let write = format!("--name=a --filename={} --rw=write --bs=256k --size=16m", path.display());
-    let unsynced = run_words(&write);
     let left = |record: &RunRecord| {
         let (_, end) = ends(ledger(record), 0);
         let cache = match &end.cache {
@@ -194,13 +194,19 @@ fn what_a_buffered_write_left_in_memory_is_dirty_at_the_end() {
         let dirty = cache.dirty_bytes.zip(cache.writeback_bytes).map(|(dirty, writeback)| dirty + writeback);
         dirty.ok_or_else(|| "this kernel does not tell dirty pages".to_owned())
     };
+    let mut unsynced = run_words(&write);
+    for _ in 0..2 {
+        // The kernel may have begun to write back: on a busy machine more than a half.
+        if matches!(left(&unsynced), Ok(1..=HALF_BYTES)) {
+            unsynced = run_words(&write);
+        }
+    }
     let dirty = match left(&unsynced) {
         Err(reason) => return eprintln!("skipped: {reason}"),
         Ok(0) => return eprintln!("skipped: this filesystem keeps no dirty pages"),
         Ok(dirty) => dirty,
     };
-    // The kernel may have begun to write back.
-    assert!(dirty > 8 * MIB, "{dirty}");
+    assert!(dirty > HALF_BYTES, "{dirty}");
     let (_, after) = file_of(ledger(&unsynced), &path);
     let after = after.value().expect("the file is there");
     assert_eq!((after.written_bytes, after.unwritten_bytes), (None, None), "its extents are not known yet");
