@@ -35,7 +35,8 @@ fn rounds_take_turns_and_the_kept_run_can_be_compared_again() {
     for words in [
         "ratio to first",
         "IOPS",
-        "p99 read",
+        // A slow storage has too few requests in a second for a p99.
+        "p50 read",
         "CPU %",
         "MB per CPU-s",
         "read  ",
