@@ -20,7 +20,7 @@ const REQUESTS_PER_ALLOCATION: u64 = 1000;
 
 /// Allocations that a worker may make per second: a slice of its course of latencies, and histograms that grow while a busy
 /// machine is slow.
-const PER_SECOND: u64 = 100;
+const PER_SECOND: u64 = 50;
 
 /// An observer that only keeps what it is told.
 #[derive(Default)]
