@@ -42,7 +42,8 @@ struct Arguments {
     /// larger than 8,408,960 bytes.
     #[arg(long)]
     gate: bool,
-    /// Also writes docs/benchmarks.md; rows of cases that were not measured stay.
+    /// Also writes docs/benchmarks.md. Its rows stay as they are where nothing was measured, or a value is missing that they
+    /// have.
     #[arg(long)]
     write: bool,
     /// Names the cases.

@@ -154,6 +154,13 @@ impl Row {
     pub(super) fn values(&self) -> [&str; 3] {
         [&self.0[2], &self.0[3], self.0[4].trim_end_matches('x')]
     }
+
+    /// Whether it is of the same case and measure as `earlier`, and has each value that `earlier` has: a program that
+    /// could not be run does not erase what was measured.
+    fn replaces(&self, earlier: &Row) -> bool {
+        let is_same = self.case() == earlier.case() && self.measure() == earlier.measure();
+        is_same && earlier.values().iter().zip(self.values()).all(|(had, has)| *had == "-" || has != "-")
+    }
 }
 
 /// The rows of a document's table.
@@ -167,10 +174,10 @@ pub(super) fn rows_of(document: &str) -> Vec<Row> {
     rows.skip_while(|row| row.0 != HEADS).skip(2).collect()
 }
 
-/// The rows of these cases in their order: the new ones, and those of `earlier` that were not measured again.
+/// The rows of these cases in their order: the new ones, and those of `earlier` that no new one replaces.
 pub(super) fn joined<'a>(cases: impl Iterator<Item = &'a str>, new: &[Row], earlier: &[Row]) -> Vec<Row> {
     let is_same = |row: &Row, other: &Row| row.case() == other.case() && row.measure() == other.measure();
-    let known = earlier.iter().map(|row| new.iter().find(|other| is_same(row, other)).unwrap_or(row));
+    let known = earlier.iter().map(|row| new.iter().find(|other| other.replaces(row)).unwrap_or(row));
     let added = new.iter().filter(|row| !earlier.iter().any(|other| is_same(row, other)));
     let all: Vec<&Row> = known.chain(added).collect();
     // Several cases may have one title, with a measure each.
@@ -278,6 +285,21 @@ mod tests {
         assert_eq!(read, earlier);
         let rows = joined(["a", "b", "b", "c"].into_iter(), &[of("b", 4.0, "2026-11-27")], &read);
         assert_eq!(rows, [of("a", 3.0, "2026-11-25"), of("b", 4.0, "2026-11-27")]);
+    }
+
+    #[test]
+    fn a_row_without_a_value_does_not_replace_a_measured_one() {
+        let row = |fio: Option<&str>, ours: Option<f64>, ratio: Option<f64>| {
+            let fio = fio.map(str::to_owned);
+            Row::of(&Line { fio, ratio, ..line(ours, ratio, Bound::Times(2.0), Bound::Free) }, "")
+        };
+        let measured = [row(Some("4.00"), Some(1.0), Some(4.0))];
+        for lacking in
+            [row(Some("5.00"), None, None), row(None, Some(2.0), None), row(None, None, None)].map(|row| [row])
+        {
+            assert_eq!(joined(["a"].into_iter(), &lacking, &measured), measured, "{lacking:?}");
+            assert_eq!(joined(["a"].into_iter(), &measured, &lacking), measured);
+        }
     }
 
     #[test]
