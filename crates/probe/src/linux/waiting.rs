@@ -1,6 +1,8 @@
 //! What a thread of this process waits for in the kernel. Another thread reads it, because a stuck thread cannot
 //! report it.
 
+use std::time::Duration;
+
 use super::{Look, read_text};
 use crate::{Fact, NotVisible, Waiting};
 
@@ -108,13 +110,33 @@ const CALLS: &[(u32, &str, Arguments)] = &[
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const CALLS: &[(u32, &str, Arguments)] = &[];
 
+/// What the kernel shows of a thread that is not asleep.
+const RUNNING: &str = "running";
+
+/// A stuck thread is not asleep all the time: a timeout wakes it, and on a busy machine it waits for a processor before it
+/// sleeps again. It is looked at this many times, with this pause.
+const LOOKS_MAX: usize = 10;
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// What the thread waits for. If it is not stuck, the answer is outdated when it arrives.
 pub(crate) fn waiting_of(look: &Look, thread: u32) -> Fact<Waiting> {
     let place = look.proc.join(format!("self/task/{thread}/syscall"));
-    let text = read_text(&place)?;
+    let text = asleep(|| read_text(&place))?;
     let mut waiting = parse(&text).ok_or_else(|| NotVisible::new(place.display(), text.trim()))?;
     waiting.1.file = waiting.0.and_then(|fd| std::fs::read_link(look.proc.join(format!("self/fd/{fd}"))).ok());
     Ok(waiting.1)
+}
+
+/// Reads what the kernel shows of a thread until it shows it asleep, or for the last time.
+fn asleep(mut read: impl FnMut() -> Fact<String>) -> Fact<String> {
+    for _ in 1..LOOKS_MAX {
+        let text = read()?;
+        if text != RUNNING {
+            return Ok(text);
+        }
+        fsdyno_os::clock::sleep(PAUSE);
+    }
+    read()
 }
 
 /// The lowest of these signals that waits for a thread of this process to take it.
@@ -182,6 +204,22 @@ mod tests {
         assert_eq!(parse("running\n"), None);
         assert_eq!(parse("-1 0x7ffd 0x7f7c\n").unwrap().1.to_string(), "an access to mapped memory");
         assert_eq!(parse("9999 0x1\n").unwrap().1.to_string(), "system call 9999");
+    }
+
+    #[test]
+    fn a_thread_that_runs_now_and_then_is_seen_in_its_call() {
+        let look_after = |running: usize| {
+            let mut looks = 0;
+            let seen = asleep(|| {
+                looks += 1;
+                Ok(if looks > running { "0 0x3".to_owned() } else { RUNNING.to_owned() })
+            });
+            (seen.unwrap(), looks)
+        };
+        assert_eq!(look_after(0), ("0 0x3".to_owned(), 1));
+        assert_eq!(look_after(LOOKS_MAX - 1), ("0 0x3".to_owned(), LOOKS_MAX));
+        assert_eq!(look_after(LOOKS_MAX), (RUNNING.to_owned(), LOOKS_MAX));
+        assert!(asleep(|| Err(NotVisible::new("a thread", "gone"))).is_err());
     }
 
     #[test]
