@@ -42,6 +42,10 @@ pub(crate) struct Attribute {
     /// Where runs are kept [default: $XDG_DATA_HOME/fsdyno, on Windows %LOCALAPPDATA%\fsdyno].
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
+    /// Save no record of a measurement.
+    #[cfg(all(feature = "object", target_os = "linux"))]
+    #[arg(long, conflicts_with = "store")]
+    no_store: bool,
 }
 
 impl Attribute {
@@ -60,8 +64,14 @@ impl Attribute {
         let words = [self.server, self.client];
         let places = words.each_ref().map(|word| Place::at(Path::new(word)));
         let asked = AskedQuestion::among(Question::Attribute, &places, &words, command);
-        let shared =
-            Shared { json: self.json, wide: self.wide, store: self.store, record_interval: 10, ..Shared::default() };
+        let shared = Shared {
+            json: self.json,
+            wide: self.wide,
+            store: self.store,
+            no_store: self.no_store,
+            record_interval: 10,
+            ..Shared::default()
+        };
         let [store, mount] = &places;
         answer(&shared, asked, |caller| fsdyno_guide::objects::attribute(store, mount, caller))
     }

@@ -197,6 +197,19 @@ fn two_steps_do_not_advise_one_option() {
     assert_eq!(of_runs, ["fsdyno measure /data --runs=6"], "{commands:?}");
 }
 
+/// A run that is not saved has no report; words after `--` are another program's.
+#[test]
+fn only_an_option_of_the_question_keeps_its_run_from_being_saved() {
+    for (command, is_saved) in [
+        ("time /data -- true", true),
+        ("time /data --no-store -- true", false),
+        ("time /data -- true --no-store", true),
+    ] {
+        let steps = Headline::of(&study(Question::Time, command)).next;
+        assert_eq!(steps.iter().any(|step| step.what == "charts and all details"), is_saved, "{command}: {steps:?}");
+    }
+}
+
 #[test]
 fn a_full_link_is_told_with_what_shows_it() {
     let limits = |study: &Study| Headline::of(study).limits;

@@ -186,8 +186,9 @@ fn a_store_and_a_directory_are_one_table() {
 #[test]
 fn what_no_counter_shows_of_a_mount_is_not_visible() {
     let (server, place) = (ObjectServer::start(ServerBehaviour::Honest), TestDirectory::new());
-    let words = format!("attribute s3://bucket/pre {} --json --store {}", directory(&place), place.word("runs"));
+    let words = format!("attribute s3://bucket/pre {} --json --no-store", directory(&place));
     let study = ask(&place, &server, &words).good().study();
+    assert!(!place.path("home/fsdyno").exists(), "no record is saved");
     let said = |words: &str| study.sentences.iter().any(|sentence| sentence.contains(words));
     assert!(said("A read of 1 MiB takes") && said("at the store and"), "{:?}", study.sentences);
     assert!(said("read-1m through the mount: what crossed the network is not visible"), "{:?}", study.sentences);

@@ -59,39 +59,47 @@ pub(super) fn sentence(study: &Study, requests: &Requests) -> String {
     for (depth, rows) in study.depths(&requests.pattern()) {
         match Point::of(depth, &rows, requests.of_objects) {
             Some(point) => points.push(point),
-            None => left_out.push(depth.to_string()),
+            None => left_out.push(requests.at_once(depth)),
         }
     }
-    let number = if requests.of_objects { "The number of connections" } else { "Depth" };
-    let left_out = match &left_out[..] {
-        // Without points there is nothing to say.
-        _ if points.is_empty() => String::new(),
-        [] => String::new(),
-        [only] => format!(" {number} {only} is left out: it has no valid number."),
-        several => format!(" {number}s {} are left out: they have no valid number.", several.join(", ")),
-    };
-    let description = if points.iter().any(|point| point.depth > 1) && points.iter().all(Point::is_alone) {
-        let engine = "one request was in flight at every depth (fsdyno explain depth-not-reached)";
-        format!("use depth 1: {engine}, so more depth has no effect.")
+    let varied = varied(requests.of_objects);
+    let description = if points.is_empty() {
+        left_out.clear();
+        untold(varied, &format!("no {varied} has a valid number"))
+    } else if points.iter().any(|point| point.depth > 1) && points.iter().all(Point::is_alone) {
+        let engine = format!("one request was in flight at every {varied} (fsdyno explain depth-not-reached)");
+        format!("use {}: {engine}, so more has no effect.", requests.at_once(1))
     } else {
         description(&points)
+    };
+    let left_out = match &left_out[..] {
+        [] => String::new(),
+        points => format!(" Left out, without a valid number: {}.", points.join(", ")),
     };
     format!("{}: {description}{left_out}", requests.title())
 }
 
-/// First which depth to use, in a sentence; then what that rests on.
+/// What differs between the points of a sweep.
+fn varied(of_objects: bool) -> &'static str {
+    if of_objects { "number of connections" } else { "depth" }
+}
+
+/// No point is the best one, and why.
+fn untold(varied: &str, why: &str) -> String {
+    format!("the best {varied} cannot be told: {why}.")
+}
+
+/// First which depth to use, in a sentence; then what that rests on. There is at least one point.
 fn description(points: &[Point]) -> String {
-    if points.is_empty() {
-        return "the best depth cannot be told: no depth has a valid number.".to_string();
-    }
+    let last = &points[points.len() - 1];
+    let varied = varied(last.of_objects);
     if points.len() < POINTS_MIN {
-        let depths = counted(points.len() as u64, "depth");
-        return format!(
-            "the best depth cannot be told: {POINTS_MIN} depths with a valid number are needed, and this sweep has \
-             {depths}."
+        let found = points.len();
+        return untold(
+            varied,
+            &format!("{POINTS_MIN} points with a valid number are needed, and this sweep has {found}"),
         );
     }
-    let last = &points[points.len() - 1];
     let loads = loads(points);
     match knee(&loads, GAIN) {
         Some(Knee::At(at)) => knee_described(&points[at], last, points),
@@ -106,10 +114,9 @@ fn description(points: &[Point]) -> String {
         ),
         None => {
             let rounds = counted(loads[0].throughputs.len() as u64, "round");
-            format!(
-                "the best depth cannot be told: {rounds} with a valid number at every depth cannot show the noise; \
-                 {RUNS_MIN} are needed."
-            )
+            let why =
+                format!("{rounds} with a valid number at every {varied} cannot show the noise; {RUNS_MIN} are needed");
+            untold(varied, &why)
         }
     }
 }
@@ -203,8 +210,9 @@ fn blurred(earliest: &Point, latest: &Point, points: &[Point]) -> String {
     });
     let percent = number(widest.fold(0.0, f64::max) * 100.0);
     let wide = |point: &Point| point.found.interval.is_some_and(|interval| interval.is_wider_than(point.found.iops));
+    let varied = varied(latest.of_objects);
     let why = if points.iter().any(wide) {
-        "because the figures have not settled (runs of one depth differ by more than their mean)".to_string()
+        format!("because the figures have not settled (runs of one {varied} differ by more than their mean)")
     } else {
         format!("because runs vary too much (±{percent} %)")
     };
@@ -213,12 +221,9 @@ fn blurred(earliest: &Point, latest: &Point, points: &[Point]) -> String {
         Some(last) if last.depth == latest.depth => format!("{} or beyond", last.at()),
         _ => latest.at(),
     };
-    format!(
-        "the best depth cannot be told: anywhere from {} to {end}, {why}. \
-         The {runs} runs per depth do not show gains of {} %: measure longer, with --runtime.",
-        earliest.at(),
-        GAIN * 100.0,
-    )
+    let first = untold(varied, &format!("anywhere from {} to {end}, {why}", earliest.at()));
+    let gain = GAIN * 100.0;
+    format!("{first} The {runs} runs per {varied} do not show gains of {gain} %: measure longer, with --runtime.")
 }
 
 #[cfg(test)]

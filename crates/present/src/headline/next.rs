@@ -63,7 +63,9 @@ fn differ_in_value(one: &Step, other: &Step) -> bool {
 
 /// Whether the study is saved, so that another command can find it.
 pub(crate) fn is_saved(study: &Study) -> bool {
-    !study.command.iter().any(|word| word == "--no-store") && !study.notes.iter().any(|note| note.id == NOT_SAVED)
+    // After `--` stand the words of another program.
+    let mut own = study.command.iter().take_while(|word| *word != "--");
+    !own.any(|word| word == "--no-store") && !study.notes.iter().any(|note| note.id == NOT_SAVED)
 }
 
 /// The id of the finding that the storage is memory.

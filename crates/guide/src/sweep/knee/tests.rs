@@ -70,6 +70,10 @@ fn connections_take_the_place_of_depth_where_objects_are_asked_for() {
     );
     assert!(text.contains("at 64 connections the mean is") && !text.contains("depth"), "{text}");
     assert!(of_objects(1.0, 0.01).starts_with("use 1 connection:"));
+    let text = of_objects(8.0, 0.2);
+    let begin =
+        "the best number of connections cannot be told: anywhere from 8 connections to 64 connections or beyond,";
+    assert!(text.starts_with(begin) && !text.contains("depth"), "{text}");
     assert!(of_objects(64.0, 0.01).ends_with("go on, with --connections 64..512."));
 }
 
@@ -101,7 +105,7 @@ fn runs_that_differ_hide_the_knee() {
 fn too_few_points_or_runs_are_told() {
     assert_eq!(
         description(&points(8.0, 0.01, 2)),
-        "the best depth cannot be told: 3 depths with a valid number are needed, and this sweep has 2 depths."
+        "the best depth cannot be told: 3 points with a valid number are needed, and this sweep has 2."
     );
     let mut short = points(8.0, 0.001, 64);
     // The last depth was interrupted in its third turn.
@@ -150,7 +154,7 @@ fn a_study_is_read_from_its_rows() {
     study.rows.extend(rows(128, 1000).into_iter().map(|row| Row { pattern: "randread-64k-qd128".into(), ..row }));
     let text = sentence(&study, &requests);
     assert!(
-        text.contains("at depth 32 the mean") && text.ends_with("Depth 64 is left out: it has no valid number."),
+        text.contains("at depth 32 the mean") && text.ends_with("Left out, without a valid number: depth 64."),
         "{text}"
     );
     for row in &mut study.rows {
@@ -185,6 +189,9 @@ fn no_sentence_denies_its_table() {
             latency.mean_ns = point.mean_ns;
         }
         drawn.retain(|point| !point.found.runs.is_empty());
+        if drawn.is_empty() {
+            continue;
+        }
         let text = description(&drawn);
         let means = drawn.iter().map(|point| point.mean_ns);
         let tails = drawn.iter().filter_map(|point| Some(point.found.latency?.p99_ns? as f64));
