@@ -11,5 +11,6 @@ mod limits;
 mod phases;
 mod program;
 mod scarce;
+mod set_ups;
 mod space;
 mod verify;

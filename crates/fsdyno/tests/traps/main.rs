@@ -5,8 +5,6 @@
 mod below;
 mod bench;
 mod beside;
-
-mod complete;
 mod face;
 mod holes;
 mod memory;
@@ -17,5 +15,4 @@ mod reads;
 mod removed;
 mod replays;
 mod stalls;
-mod table;
 mod writes;

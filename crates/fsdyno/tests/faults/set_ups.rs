@@ -1,5 +1,6 @@
 //! The table of dishonest set-ups in docs/reliability.md: each row names a test that makes the set-up and asserts what is
-//! said, and one that is spared. A row whose test is gone, or holds nothing of what it is to say, fails.
+//! said, and one that is spared. A row whose test is gone, or holds nothing of what it is to say, fails. The tests are read
+//! here and run in other tiers, so that each push sees it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -89,6 +90,7 @@ fn is_asserted(text: &str, id: &str) -> bool {
         || text.contains(&format!("\"[{id}]\""))
         // Of the rows of a study.
         || text.lines().any(|line| line.contains("assert!(found(") && line.contains(&format!(", \"{id}\")")))
+        || text.lines().any(|line| line.contains("= finding(") && line.contains(&format!(", \"{id}\").expect(")))
 }
 
 /// How often it is named, as a name or as it is printed.
@@ -129,6 +131,22 @@ fn dishonest_set_ups_are_tested() {
     assert!(set_ups.len() >= SET_UPS_MIN, "{} set-ups", set_ups.len());
     let missing: Vec<_> = known.difference(&reported).collect();
     assert!(missing.is_empty(), "no set-up for {missing:?}");
+}
+
+/// No finding without a test that makes its trap on real storage, and one where it must be silent.
+#[test]
+fn every_finding_is_made_and_spared() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut text = std::fs::read_to_string(tests.join("time.rs")).expect("a test is text");
+    for folder in ["traps", "lab"] {
+        for entry in std::fs::read_dir(tests.join(folder)).expect("the tests are there").flatten() {
+            text += &std::fs::read_to_string(entry.path()).expect("a test is text");
+        }
+    }
+    for explanation in fsdyno_findings::catalogue() {
+        let named = text.matches(&format!("\"{}\"", explanation.id)).count();
+        assert!(named >= 2, "{} is named {named} times in the tests on real storage", explanation.id);
+    }
 }
 
 #[test]
