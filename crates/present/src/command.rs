@@ -14,11 +14,15 @@ pub fn short_id(id: &str) -> &str {
     &id[..id.match_indices('-').nth(1).map_or(id.len(), |(index, _)| index)]
 }
 
+/// The words of the study's command that are its own: after `--` stand those of the program that `time` runs.
+pub(crate) fn own_words(study: &Study) -> impl Iterator<Item = &str> {
+    study.command.iter().map(String::as_str).take_while(|word| *word != "--")
+}
+
 /// A command on the saved study, such as `show`, with the store's directory, beside which its id is short.
 pub(crate) fn about(study: &Study, question: &str, options: &[&str]) -> String {
     let command = &study.command;
-    let own =
-        command.iter().take_while(|word| *word != "--").position(|word| word.split('=').next() == Some("--store"));
+    let own = own_words(study).position(|word| word.split('=').next() == Some("--store"));
     let store =
         own.and_then(|index| command[index].strip_prefix("--store=").or(command.get(index + 1).map(String::as_str)));
     let id = if store.is_some() { short_id(&study.id) } else { &study.id };

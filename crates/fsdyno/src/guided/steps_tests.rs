@@ -210,6 +210,23 @@ fn only_an_option_of_the_question_keeps_its_run_from_being_saved() {
     }
 }
 
+/// Advice keeps its option, whatever options the timed program has.
+#[test]
+fn an_option_of_a_timed_program_does_not_change_the_advice() {
+    for command in ["time /data -- true", "time /data -- true --full --literal"] {
+        let mut study = study(Question::Time, command);
+        study.rows[0].findings.push(Finding::new(
+            "noisy",
+            Severity::Caution,
+            "a cause",
+            "use more rounds (--rounds=8)",
+        ));
+        let first = Headline::of(&study).next.swap_remove(0);
+        let own = first.command.as_deref().and_then(|command| command.split_once(" -- ")).map(|(own, _)| own);
+        assert!(own.is_some_and(|own| own.contains("--rounds=8")), "{command}: {first:?}");
+    }
+}
+
 #[test]
 fn a_full_link_is_told_with_what_shows_it() {
     let limits = |study: &Study| Headline::of(study).limits;

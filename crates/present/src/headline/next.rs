@@ -63,9 +63,7 @@ fn differ_in_value(one: &Step, other: &Step) -> bool {
 
 /// Whether the study is saved, so that another command can find it.
 pub(crate) fn is_saved(study: &Study) -> bool {
-    // After `--` stand the words of another program.
-    let mut own = study.command.iter().take_while(|word| *word != "--");
-    !own.any(|word| word == "--no-store") && !study.notes.iter().any(|note| note.id == NOT_SAVED)
+    !command::own_words(study).any(|word| word == "--no-store") && !study.notes.iter().any(|note| note.id == NOT_SAVED)
 }
 
 /// The id of the finding that the storage is memory.
@@ -106,7 +104,7 @@ fn gravest(study: &Study, tests: &[TestFigures], findings: &[FindingGroup]) -> O
     let of_limit = against().find(|found| Some(found.id.as_str()) == id);
     let found = of_limit.or(first)?;
     let explained = format!("fsdyno explain {}", found.id);
-    let is_fixed = study.command.iter().any(|word| FIXED.iter().any(|fixed| word.starts_with(fixed)));
+    let is_fixed = command::own_words(study).any(|word| FIXED.iter().any(|fixed| word.starts_with(fixed)));
     // Advice ends with the option that carries it out: `measure for longer (--runtime=60)`.
     let option = found.next.strip_suffix(')').and_then(|next| next.rsplit_once(" (")).filter(|_| !is_fixed);
     Some(match option.and_then(|(words, option)| Some((words, option.split_once('=')?))) {
@@ -126,7 +124,7 @@ fn asked_next(study: &Study, tests: &[TestFigures]) -> Vec<Step> {
     match study.question {
         // Figures that do not count are not worth repeating or judging.
         Question::Measure if tests.iter().any(TestFigures::counts) && !mostly_invalid(tests) => {
-            let is_full = study.command.iter().any(|word| word == "--full");
+            let is_full = command::own_words(study).any(|word| word == "--full");
             if study.rows.iter().all(|row| row.round == 0) && !is_full {
                 next.push(Step::run(command::with(study, "--runs", 5), "how far the figures vary"));
             }
