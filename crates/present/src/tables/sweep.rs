@@ -28,7 +28,9 @@ pub(super) fn in_short(study: &Study, form: Form) -> String {
     if let [only] = groups[..] {
         return bars(&study.depths(only), form);
     }
-    let mut table = Table::new(&["", "depths", "least", "most IOPS", "<", "<trust"]);
+    let of_objects = groups.iter().any(|group| is_of_objects(&study.depths(group)));
+    let numbers = if of_objects { "connections" } else { "depths" };
+    let mut table = Table::new(&["", numbers, "least", "most IOPS", "<", "<trust"]);
     for group in groups {
         let depths = study.depths(group);
         let measured: Vec<SweepPoint> = depths.iter().filter_map(|(_, rows)| SweepPoint::of(rows)).collect();
@@ -71,8 +73,11 @@ fn bars(depths: &[(u32, Vec<&Row>)], form: Form) -> String {
 
 /// What the number of a point is: each connection to an object store carries one request at a time.
 fn number_of(points: &[(u32, Vec<&Row>)]) -> &'static str {
-    let is_of_objects = |row: &&Row| row.option("ioengine") == Some("http");
-    if points.iter().flat_map(|(_, rows)| rows).any(is_of_objects) { "connections" } else { "depth" }
+    if is_of_objects(points) { "connections" } else { "depth" }
+}
+
+fn is_of_objects(points: &[(u32, Vec<&Row>)]) -> bool {
+    points.iter().flat_map(|(_, rows)| rows).any(|row| row.option("ioengine") == Some("http"))
 }
 
 /// The kinds of requests, in the order in which they ran.
@@ -132,8 +137,9 @@ pub(super) fn points(points: &[(u32, Vec<&Row>)], form: Form) -> String {
     if missing.iter().map(|(_, depths)| depths.len()).sum::<usize>() < points.len() {
         return table.explained(form);
     }
+    let number_of = number_of(points);
     let line =
-        |(reason, depths): &(String, Vec<String>)| form.paragraph(&format!("depth {}: {reason}", listed(depths)));
+        |(reason, depths): &(String, Vec<String>)| form.paragraph(&format!("{number_of} {}: {reason}", listed(depths)));
     missing.iter().map(line).collect()
 }
 
@@ -192,7 +198,8 @@ fn chart(points: &[(u32, Vec<&Row>)], form: Form) -> Option<String> {
     let chart = plot(&marks, &ticks, latency, form.columns())?;
     let trusts = points.iter().map(|(depth, rows)| (*depth, TestRounds::of_rows(rows.iter().copied()).trust()));
     let invalid = super::curve::invalid(trusts);
-    let about = form.paragraph(&format!("Mean latency (log scale) against IOPS; each number is a depth{invalid}:"));
+    let number = if is_of_objects(points) { "counts connections" } else { "is a depth" };
+    let about = form.paragraph(&format!("Mean latency (log scale) against IOPS; each number {number}{invalid}:"));
     Some(format!("{about}{}", form.verbatim(&chart)))
 }
 

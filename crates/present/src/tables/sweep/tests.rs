@@ -117,6 +117,23 @@ fn each_kind_of_request_has_a_table_of_its_own() {
     assert_eq!(text.matches("in flight").count(), 2, "{text}");
 }
 
+/// Each connection to an object store carries one request: nothing there is called a depth.
+#[test]
+fn points_of_an_object_store_are_numbers_of_connections() {
+    let mut study = sweep();
+    study.rows.remove(0);
+    study.rows.extend([1, 2].map(|depth| point("64k", depth, 0)));
+    study.sentences.clear();
+    for row in &mut study.rows {
+        row.title = row.title.replace("depth", "connections");
+        row.findings.clear();
+        row.run.as_mut().unwrap().jobs[0].options = vec![("ioengine".into(), "http".into())];
+    }
+    let form = super::Form::Text { columns: 80 };
+    let pages = [text(&study, 80), crate::tables::screen(&study, 80), super::in_short(&study, form)];
+    assert!(pages.iter().all(|page| page.contains("connections") && !page.contains("depth")), "{}", pages.join("\n"));
+}
+
 #[test]
 fn what_failed_is_told_with_its_reason() {
     let error =
