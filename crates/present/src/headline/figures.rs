@@ -47,11 +47,17 @@ pub(crate) fn typical_named(test: &TestFigures) -> Option<String> {
     Some(by_median(found.p50.map(|us| us * 1e3), found.mean? * 1e3))
 }
 
+/// Whether its requests go to an object store, where each connection carries one at a time.
+pub(crate) fn is_of_objects(row: &Row) -> bool {
+    row.option("ioengine") == Some("http")
+}
+
 /// What the text beside a table calls a test: as its row is called where rows are numbers (`depth 4`, `20 % load`,
 /// `2 nodes`), with the kind of request where there are several; phases by their title; else by its name.
 pub(crate) fn called(study: &Study, pattern: &str) -> String {
     let number = |row: &Row| {
         let (kind, words) = match (row.numbered("qd"), row.numbered("load"), row.numbered("n")) {
+            (Some((kind, number)), ..) if is_of_objects(row) => (kind, counted(u64::from(number), "connection")),
             (Some((kind, depth)), ..) => (kind, format!("depth {depth}")),
             (_, Some((kind, percent)), _) => (kind, format!("{percent} % load")),
             (.., Some((kind, nodes))) => (kind, counted(u64::from(nodes), "node")),

@@ -7,6 +7,7 @@ use super::bars::{bar, most, sparkline};
 use super::plot::{Mark, Tick, plot};
 use super::sentence::first_error;
 use super::table::{Form, Table};
+use crate::headline::figures;
 use crate::quantity::{listed, reach};
 
 pub(super) fn tables(study: &Study, form: Form) -> String {
@@ -77,7 +78,7 @@ fn number_of(points: &[(u32, Vec<&Row>)]) -> &'static str {
 }
 
 fn is_of_objects(points: &[(u32, Vec<&Row>)]) -> bool {
-    points.iter().flat_map(|(_, rows)| rows).any(|row| row.option("ioengine") == Some("http"))
+    points.iter().flat_map(|(_, rows)| rows).any(|row| figures::is_of_objects(row))
 }
 
 /// The kinds of requests, in the order in which they ran.

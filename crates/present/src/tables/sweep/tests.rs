@@ -126,7 +126,6 @@ fn points_of_an_object_store_are_numbers_of_connections() {
     study.sentences.clear();
     for row in &mut study.rows {
         row.title = row.title.replace("depth", "connections");
-        row.findings.clear();
         row.run.as_mut().unwrap().jobs[0].options = vec![("ioengine".into(), "http".into())];
     }
     let form = super::Form::Text { columns: 80 };
